@@ -18,7 +18,7 @@ type Row struct {
 	// variables, joined by a slash where there are several. It is empty when the
 	// spec has no type variables.
 	DTypes []string `json:"dtypes"`
-	// Targets are those that have kernels for it: c, msl. The Go reference
+	// Targets are those that have kernels for it: c, msl, cuda. The Go reference
 	// always exists.
 	Targets []string `json:"targets"`
 	// AliasOf is the spec of which this is another name.

@@ -197,5 +197,8 @@ func (op *Op) Targets() []string {
 			list = append(list, string(t))
 		}
 	}
+	if op.hasCUDA() {
+		list = append(list, string(StageCUDA))
+	}
 	return list
 }

@@ -374,7 +374,7 @@ func TestGradientRunsKernels(t *testing.T) {
 			t.Errorf("%s takes %s, want d_y", grad.FuncName(), in.Name)
 		}
 	}
-	if targets := ops[0].Targets(); len(targets) != 2 {
+	if targets := ops[0].Targets(); len(targets) != 3 {
 		t.Errorf("cumsum has kernels for %v only", targets)
 	}
 }

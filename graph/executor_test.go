@@ -98,7 +98,7 @@ func TestLostDeviceIsOpenedAgain(t *testing.T) {
 		if opened++; opened == 1 {
 			return openHasty()
 		}
-		return runtime.Open()
+		return runtime.Open(standard()...)
 	}, graph.WithFallback(graph.OnError), graph.WithLog(log))
 	g := graph.New(e, "lost")
 	defer g.Close()
@@ -211,7 +211,7 @@ func TestErrorsThatStay(t *testing.T) {
 	}
 
 	log, lines := journal()
-	e = executor(t, func() (*runtime.Device, error) { return runtime.Open() }, graph.WithFallback(graph.OnError), graph.WithLog(log))
+	e = executor(t, func() (*runtime.Device, error) { return runtime.Open(standard()...) }, graph.WithFallback(graph.OnError), graph.WithLog(log))
 	g = graph.New(e, "fault")
 	defer g.Close()
 	rows := must[tensor](t)(ops.Embedding(must[graph.Tensor[int32]](t)(graph.From(g, []int32{5}, 1)), from(t, g, wave(4), 2, 2)))
@@ -235,7 +235,7 @@ func model(link graph.Link) *graph.Model {
 func TestRouting(t *testing.T) {
 	log, lines := journal()
 	pci := graph.Link{Bytes: 1e10, Latency: 10 * time.Microsecond}
-	e := executor(t, func() (*runtime.Device, error) { return runtime.Open() }, graph.WithModel(model(pci)), graph.WithLog(log))
+	e := executor(t, func() (*runtime.Device, error) { return runtime.Open(standard()...) }, graph.WithModel(model(pci)), graph.WithLog(log))
 	g := graph.New(e, "routed")
 	defer g.Close()
 	declare := func(shape ...int) tensor { return must[tensor](t)(graph.Declare[float32](g, shape...)) }
@@ -295,7 +295,7 @@ func absDiff(a, b time.Duration) time.Duration { return max(a-b, b-a) }
 
 // Without a link both sides read one memory.
 func TestRoutingWithOneMemory(t *testing.T) {
-	e := executor(t, func() (*runtime.Device, error) { return runtime.Open() }, graph.WithModel(model(graph.Link{})))
+	e := executor(t, func() (*runtime.Device, error) { return runtime.Open(standard()...) }, graph.WithModel(model(graph.Link{})))
 	g := graph.New(e, "unified")
 	defer g.Close()
 	x := must[tensor](t)(graph.Declare[float32](g, 1<<24))

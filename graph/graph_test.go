@@ -27,7 +27,7 @@ func newGraph(t testing.TB, opts ...runtime.Option) (*graph.Graph, *runtime.Devi
 
 func openDevice(t testing.TB, opts ...runtime.Option) *runtime.Device {
 	t.Helper()
-	d, err := runtime.Open(opts...)
+	d, err := runtime.Open(slices.Concat(standard(), opts)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,103 +45,109 @@ func TestReadbacksAreOnesOwn(t *testing.T) {
 		wg.Wait()
 	}
 	onDevices(t, func(t *testing.T, d *runtime.Device) { run(t, d, 200) })
-	t.Run("slow", func(t *testing.T) {
-		d, _ := openDouble(t, 5*time.Millisecond/16)
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, _ := open(t, 5*time.Millisecond/16)
 		run(t, d, 6)
 	})
 }
 
 func TestSubmitDoesNotWait(t *testing.T) {
-	d, double := openDouble(t, 0)
-	release := double.hold()
-	defer release()
-	x := from(t, d, []float32{1, 2}, 2)
-	b := d.Batch("first")
-	y := testops.ScaleDeferred(b, x, 2)
-	b.Keep(y)
-	fence := b.Submit()
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, double := open(t, 0)
+		release := double.hold()
+		defer release()
+		x := from(t, d, []float32{1, 2}, 2)
+		b := d.Batch("first")
+		y := testops.ScaleDeferred(b, x, 2)
+		b.Keep(y)
+		fence := b.Submit()
 
-	// The next program uses the result before it is there.
-	z := testops.ScaleDeferred(b, y, 5)
-	r := runtime.Read(b, z)
-	if err := x.Close(); err != nil { // the program still has it
-		t.Error(err)
-	}
-	second := b.Submit()
-	select {
-	case <-fence.Done():
-		t.Fatal("complete while the device is held")
-	case <-time.After(5 * time.Millisecond):
-	}
-	ctx, cancel := context.WithTimeout(background, time.Millisecond)
-	defer cancel()
-	if err := second.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("wait: %v", err)
-	}
-	release()
-	for range 2 {
-		if err := second.Wait(background); err != nil {
+		// The next program uses the result before it is there.
+		z := testops.ScaleDeferred(b, y, 5)
+		r := runtime.Read(b, z)
+		if err := x.Close(); err != nil { // the program still has it
 			t.Error(err)
 		}
-	}
-	wantEqual(t, "z", value(t, r), []float32{10, 20})
-	wantEqual(t, "y", contents(t, y), []float32{2, 4})
+		second := b.Submit()
+		select {
+		case <-fence.Done():
+			t.Fatal("complete while the device is held")
+		case <-time.After(5 * time.Millisecond):
+		}
+		ctx, cancel := context.WithTimeout(background, time.Millisecond)
+		defer cancel()
+		if err := second.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("wait: %v", err)
+		}
+		release()
+		for range 2 {
+			if err := second.Wait(background); err != nil {
+				t.Error(err)
+			}
+		}
+		wantEqual(t, "z", value(t, r), []float32{10, 20})
+		wantEqual(t, "y", contents(t, y), []float32{2, 4})
+	})
 }
 
 // A cancelled context ends the wait only: the buffers live until the work is
 // complete, and the result is there afterwards.
 func TestCancelledSync(t *testing.T) {
-	d, double := openDouble(t, 0)
-	release := double.hold()
-	defer release()
-	x := from(t, d, repeat(3, 1000), 1000)
-	b := d.Batch("slow")
-	y := testops.ScaleDeferred(b, x, 2)
-	b.Keep(y)
-	r := runtime.Read(b, y)
-	ctx, cancel := context.WithCancel(background)
-	cancel()
-	if err := b.Sync(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("sync: %v", err)
-	}
-	if s := d.Stats(); s.InFlight != 1 || s.Pool.Blocks < 3 {
-		t.Errorf("the work's memory is gone: %+v", s)
-	}
-	release()
-	wantEqual(t, "r", value(t, r)[:2], []float32{6, 6})
-	wantEqual(t, "y", contents(t, y)[:2], []float32{6, 6})
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, double := open(t, 0)
+		release := double.hold()
+		defer release()
+		x := from(t, d, repeat(3, 1000), 1000)
+		b := d.Batch("slow")
+		y := testops.ScaleDeferred(b, x, 2)
+		b.Keep(y)
+		r := runtime.Read(b, y)
+		ctx, cancel := context.WithCancel(background)
+		cancel()
+		if err := b.Sync(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("sync: %v", err)
+		}
+		if s := d.Stats(); s.InFlight != 1 || s.Pool.Blocks < 3 {
+			t.Errorf("the work's memory is gone: %+v", s)
+		}
+		release()
+		wantEqual(t, "r", value(t, r)[:2], []float32{6, 6})
+		wantEqual(t, "y", contents(t, y)[:2], []float32{6, 6})
+	})
 }
 
 // A failure that shows during the wait reaches every read-back of the program,
 // and later programs fail at once.
 func TestDeviceFailure(t *testing.T) {
-	d, double := openDouble(t, 0)
-	broken := errors.New("device fell off the bus")
-	double.fail(1, broken)
-	x := from(t, d, []float32{1}, 1)
-	b := d.Batch("doomed")
-	var reads []*runtime.Readback[float32]
-	for i := range 3 {
-		reads = append(reads, runtime.Read(b, testops.ScaleDeferred(b, x, float32(i))))
-	}
-	wantError(t, b.Sync(background), broken)
-	for range 2 {
-		for _, r := range reads {
-			if v, err := r.Value(); v != nil || !errors.Is(err, broken) {
-				t.Errorf("got %v, %v", v, err)
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, double := open(t, 0)
+		broken := errors.New("device fell off the bus")
+		double.fail(1, broken)
+		x := from(t, d, []float32{1}, 1)
+		b := d.Batch("doomed")
+		var reads []*runtime.Readback[float32]
+		for i := range 3 {
+			reads = append(reads, runtime.Read(b, testops.ScaleDeferred(b, x, float32(i))))
+		}
+		wantError(t, b.Sync(background), broken)
+		for range 2 {
+			for _, r := range reads {
+				if v, err := r.Value(); v != nil || !errors.Is(err, broken) {
+					t.Errorf("got %v, %v", v, err)
+				}
 			}
 		}
-	}
-	r := runtime.Read(b, testops.ScaleDeferred(b, x, 4))
-	wantError(t, b.Sync(background), broken, "failed earlier")
-	_, err := r.Value()
-	wantError(t, err, broken)
-	if err := b.Submit().Wait(background); err != nil { // nothing was recorded
-		t.Error(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+		r := runtime.Read(b, testops.ScaleDeferred(b, x, 4))
+		wantError(t, b.Sync(background), broken, "failed earlier")
+		_, err := r.Value()
+		wantError(t, err, broken)
+		if err := b.Submit().Wait(background); err != nil { // nothing was recorded
+			t.Error(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A program that uses a result of one that fails is not run, and neither is one
@@ -193,8 +199,8 @@ func TestFailureReachesDependentPrograms(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *runtime.Device) {
 		run(t, d, func() {}, true)
 	})
-	t.Run("held", func(t *testing.T) {
-		d, double := openDouble(t, 0)
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, double := open(t, 0)
 		run(t, d, double.hold(), false)
 	})
 }

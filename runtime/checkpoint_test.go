@@ -110,14 +110,15 @@ func TestCheckpointsWithViews(t *testing.T) {
 
 // A segment that cannot be computed again is an error that names the call.
 func TestCheckpointOfAnUpdate(t *testing.T) {
-	d := open(t)
-	x, z := from(t, d, sequence(4), 4), from(t, d, sequence(4), 4)
-	b := d.Batch("update")
-	b.Checkpoint(func() { testops.SGDDeferred(b, x, x, 1) })
-	wantError(t, b.Sync(background), runtime.ErrCheckpoint, "sgd", "checkpoint_test.go", "outside")
-	var y tensor
-	b.Checkpoint(func() { y = testops.MulDeferred(b, testops.ScaleDeferred(b, z, 2), x) })
-	testops.SGDDeferred(b, z, y, 1)
-	b.Grad(testops.SumDeferred(b, y), x)
-	wantError(t, b.Sync(background), runtime.ErrOverwritten, "made again", "sgd")
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		x, z := from(t, d, sequence(4), 4), from(t, d, sequence(4), 4)
+		b := d.Batch("update")
+		b.Checkpoint(func() { testops.SGDDeferred(b, x, x, 1) })
+		wantError(t, b.Sync(background), runtime.ErrCheckpoint, "sgd", "checkpoint_test.go", "outside")
+		var y tensor
+		b.Checkpoint(func() { y = testops.MulDeferred(b, testops.ScaleDeferred(b, z, 2), x) })
+		testops.SGDDeferred(b, z, y, 1)
+		b.Grad(testops.SumDeferred(b, y), x)
+		wantError(t, b.Sync(background), runtime.ErrOverwritten, "made again", "sgd")
+	})
 }

@@ -35,6 +35,9 @@ func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (ba
 		return backend.Command{}, false
 	}
 	p.block(&c, s, k)
+	if p.r.d.libraries {
+		c.Product = p.product(s, k)
+	}
 	return c, true
 }
 
@@ -100,6 +103,35 @@ func (p *planner) threads(s *step, g *GPULaunch) int {
 	}
 	n, _ := p.extent(s, g.Row.Axes)
 	return int(min(max(ceilDiv(n, g.Row.Tile*32)*32, 32), int64(g.Threads)))
+}
+
+// product returns the matrix product that a kernel is, nil if a library cannot do all
+// of it.
+func (p *planner) product(s *step, k *Kernel) *backend.Product {
+	q := k.Product
+	if q == nil {
+		return nil
+	}
+	for _, b := range k.Buffers {
+		if int32(b.Tensor) < s.nIn+s.nOut && b.Write && b.Tensor != k.Buffers[q.C].Tensor && p.wanted(s, b.Tensor) {
+			return nil
+		}
+	}
+	out := &backend.Product{
+		A: int(q.A), B: int(q.B), C: int(q.C), Bias: int(q.Bias) - 1, TransA: q.TransA, TransB: q.TransB, GELU: q.GELU,
+		Type: map[DType]backend.Float{F32: backend.F32, F16: backend.F16, BF16: backend.BF16}[q.Type],
+	}
+	for _, d := range []struct {
+		to   *int64
+		axes []uint8
+	}{{&out.Batch, q.Batch}, {&out.M, q.M}, {&out.N, q.N}, {&out.K, q.K}} {
+		n, ok := p.extent(s, d.axes)
+		if !ok || n < 1 {
+			return nil
+		}
+		*d.to = n
+	}
+	return out
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

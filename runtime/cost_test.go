@@ -33,7 +33,12 @@ func step(t testing.TB, b *runtime.Batch, n int, w, x tensor) tensor {
 // A step allocates the same few objects whatever its length, and no device
 // memory.
 func TestAllocationsOfAStep(t *testing.T) {
-	d := open(t)
+	for _, opts := range append([][]runtime.Option{nil}, cards...) {
+		allocationsOfAStep(t, open(t, opts...))
+	}
+}
+
+func allocationsOfAStep(t *testing.T, d *runtime.Device) {
 	for _, n := range []int{20, 200, 2000} {
 		w, x := from(t, d, repeat(1, 16), 16), from(t, d, repeat(1, 16), 16)
 		b := d.Batch("step")
@@ -43,10 +48,10 @@ func TestAllocationsOfAStep(t *testing.T) {
 		misses := d.Stats().Pool.Misses
 		allocs := testing.AllocsPerRun(20, func() { w = step(t, b, n, w, x) })
 		if allocs > 16 {
-			t.Errorf("%d calls: %.0f allocations in a step, want at most 16", n, allocs)
+			t.Errorf("%s, %d calls: %.0f allocations in a step, want at most 16", d.Name(), n, allocs)
 		}
 		if got := d.Stats().Pool.Misses - misses; got != 0 {
-			t.Errorf("%d calls: %d requests for device memory", n, got)
+			t.Errorf("%s, %d calls: %d requests for device memory", d.Name(), n, got)
 		}
 	}
 }

@@ -175,3 +175,62 @@ func TestCUDAOptions(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// multiply is c = gelu(a bᵀ + bias), which keeps the argument of the GELU as a lazy
+// output: as the compiler would describe it.
+func multiply(source *string) *runtime.Op {
+	return &runtime.Op{
+		Name: "multiply", Hash: 901, CUDA: source, Axes: []runtime.Axis{{Name: "Z", Group: true}, {Name: "M"}, {Name: "K"}, {Name: "N"}},
+		Ins: []runtime.Arg{{Name: "a", Shape: []runtime.Dim{{0}, {1}, {2}}}, {Name: "b", Shape: []runtime.Dim{{0}, {3}, {2}}}, {Name: "bias", Shape: []runtime.Dim{{3}}}},
+		Outs: []runtime.Arg{
+			{Name: "c", Shape: []runtime.Dim{{0}, {1}, {3}}}, {Name: "pre", Shape: []runtime.Dim{{0}, {1}, {3}}, Lazy: true},
+		},
+		Variants: []runtime.Variant{{
+			Ins: []runtime.DType{runtime.F32, runtime.F32, runtime.F32}, Outs: []runtime.DType{runtime.F32, runtime.F32},
+			Kernel: []runtime.Kernel{{
+				Symbol:  "kt_multiply",
+				Buffers: []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true}, {Tensor: 4, Write: true}},
+				Product: &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true, GELU: true},
+				GPU:     runtime.GPULaunch{Threads: 128},
+			}},
+		}},
+	}
+}
+
+// A kernel that a library has, too, is said to be that with its sizes, unless more of it
+// is wanted, nothing is summed, or no library may be used.
+func TestCUDAProducts(t *testing.T) {
+	source := ""
+	op := multiply(&source)
+	product := func(k int, lazy bool, opts ...runtime.Option) *backend.Product {
+		c := &card{Backend: runtime.NewReferenceBackend(), free: 1 << 40}
+		d := runtime.OpenCUDAOn(c, opts...)
+		t.Cleanup(func() { d.Close() })
+		b := d.Batch("product")
+		var call runtime.Call
+		call.Begin(b, op)
+		call.In(from(t, d, make([]float32, 2*3*5*k), 2, 3, 5, k).Untyped())
+		call.In(from(t, d, make([]float32, 2*3*7*k), 2, 3, 7, k).Untyped())
+		call.In(from(t, d, make([]float32, 7), 7).Untyped())
+		call.Record("")
+		b.Keep(runtime.Out[float32](&call, 0))
+		if lazy {
+			runtime.Read(b, runtime.Out[float32](&call, 1))
+		}
+		mustSync(t, b)
+		return kernels(c.built[0])[0].Product
+	}
+	want := backend.Product{Type: backend.F32, A: 0, B: 1, C: 3, Bias: 2, Batch: 6, M: 5, N: 7, K: 4, TransB: true, GELU: true}
+	if got := product(4, false); got == nil || *got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for what, got := range map[string]*backend.Product{
+		"the lazy output is read": product(4, true),
+		"the sum is over nothing": product(0, false),
+		"without libraries":       product(4, false, runtime.WithoutLibraries()),
+	} {
+		if got != nil {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+}

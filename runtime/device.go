@@ -17,6 +17,7 @@ type Device struct {
 	backend   backend.Backend
 	reference bool
 	cuda      bool
+	libraries bool    // a library may do the work of a kernel
 	sketch    *Sketch // whose tensors the device has, nil for a real device
 	guards    bool
 	workers   int

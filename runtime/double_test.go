@@ -11,36 +11,57 @@ import (
 	"github.com/kernelgen/kgen/runtime/internal/backend"
 )
 
-// double is a reference backend that completes late, and fails when told to:
-// what a device that works on its own may do.
+// double is a reference backend, or that of a card, that completes late, and fails
+// when told to: what a device that works on its own may do.
 type double struct {
 	backend.Backend
 	delay time.Duration
+	latch *latch // of a card: it is late by itself
 
 	mu     sync.Mutex
-	failAt map[uint64]error // by sequence number
-	builds error            // of the next Build
-	places error            // of the next Instance
-	allocs int              // requests for memory until one fails, and with it all that follow; 0: none does
-	out    bool             // memory is out until something is freed
-	gate   chan struct{}    // programs wait for it, if there is one
+	failAt map[uint64]error         // by sequence number
+	builds error                    // of the next Build
+	places error                    // of the next Instance
+	allocs int                      // requests for memory until one fails, and with it all that follow; 0: none does
+	out    bool                     // memory is out until something is freed
+	gate   chan struct{}            // programs wait for it, if there is one
+	held   map[uint64]chan struct{} // by sequence number: the gate of each
 
 	longest int64 // transfers of more bytes fail; 0: none does
 	copies  []int64
 }
 
+// A doubleOpener opens a device on a double.
+type doubleOpener func(t testing.TB, delay time.Duration, opts ...runtime.Option) (*runtime.Device, *double)
+
+// onDoubles runs a test on doubles of the reference device, and of the card where the
+// tests are built for one.
+func onDoubles(t *testing.T, test func(t *testing.T, open doubleOpener)) {
+	t.Run("reference", func(t *testing.T) { test(t, openDouble) })
+	if len(cards) > 0 {
+		t.Run("cuda", func(t *testing.T) { test(t, openCardDouble) })
+	}
+}
+
 func openDouble(t testing.TB, delay time.Duration, opts ...runtime.Option) (*runtime.Device, *double) {
-	b := &double{Backend: runtime.NewReferenceBackend(), delay: delay, failAt: map[uint64]error{}}
+	b := newDouble(runtime.NewReferenceBackend(), delay)
 	d := runtime.OpenReferenceOn(b, opts...)
 	t.Cleanup(func() { d.Close() })
 	return d, b
 }
 
-// hold makes programs that are waited for from now on incomplete until the
-// returned function is called.
+func newDouble(b backend.Backend, delay time.Duration) *double {
+	return &double{Backend: b, delay: delay, failAt: map[uint64]error{}, held: map[uint64]chan struct{}{}}
+}
+
+// hold makes programs that are submitted from now on incomplete until the returned
+// function is called.
 func (b *double) hold() (release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.latch != nil {
+		return sync.OnceFunc(b.latch.close())
+	}
 	gate := make(chan struct{})
 	b.gate = gate
 	return sync.OnceFunc(func() { close(gate) })
@@ -108,6 +129,9 @@ func (b *double) Build(p *backend.Program) (backend.Code, error) {
 	if err := b.once(&b.builds); err != nil {
 		return nil, err
 	}
+	if b.latch != nil {
+		p = b.latch.before(p, b.delay)
+	}
 	c, err := b.Backend.Build(p)
 	return doubleCode{c, b}, err
 }
@@ -121,7 +145,11 @@ func (c doubleCode) Instance() (backend.Instance, error) {
 	if err := c.b.once(&c.b.places); err != nil {
 		return nil, err
 	}
-	return c.Code.Instance()
+	in, err := c.Code.Instance()
+	if err == nil && c.b.latch != nil {
+		in = &latched{in, c.b.latch}
+	}
+	return in, err
 }
 
 func (b *double) fail(seq uint64, err error) {
@@ -131,9 +159,12 @@ func (b *double) fail(seq uint64, err error) {
 }
 
 func (b *double) finish(seq uint64, r backend.Result) backend.Result {
-	time.Sleep(b.delay)
+	if b.latch == nil {
+		time.Sleep(b.delay)
+	}
 	b.mu.Lock()
-	gate, err := b.gate, b.failAt[seq]
+	gate, err := b.held[seq], b.failAt[seq]
+	delete(b.held, seq)
 	b.mu.Unlock()
 	if gate != nil {
 		<-gate
@@ -144,13 +175,27 @@ func (b *double) finish(seq uint64, r backend.Result) backend.Result {
 	return r
 }
 
+// submitted notes what a program waits for, and returns the instance of the backend.
+func (b *double) submitted(seq uint64, in backend.Instance) backend.Instance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gate != nil {
+		b.held[seq] = b.gate
+	}
+	return unlatched(in)
+}
+
 func (b *double) Run(seq uint64, in backend.Instance) backend.Result {
-	return b.finish(seq, b.Backend.Run(seq, in))
+	return b.finish(seq, b.Backend.Run(seq, b.submitted(seq, in)))
+}
+
+func (b *double) Submit(seq uint64, in backend.Instance) {
+	b.Backend.Submit(seq, b.submitted(seq, in))
 }
 
 func (b *double) Await(seq uint64, limit time.Duration) bool {
 	b.mu.Lock()
-	gate := b.gate
+	gate := b.held[seq]
 	b.mu.Unlock()
 	if gate != nil {
 		select {
@@ -163,5 +208,12 @@ func (b *double) Await(seq uint64, limit time.Duration) bool {
 }
 
 func (b *double) Wait(seq uint64, in backend.Instance) backend.Result {
-	return b.finish(seq, b.Backend.Wait(seq, in))
+	return b.finish(seq, b.Backend.Wait(seq, unlatched(in)))
+}
+
+func (b *double) Close() {
+	if b.latch != nil {
+		b.latch.free()
+	}
+	b.Backend.Close()
 }

@@ -7,13 +7,17 @@ func NewReferenceBackend() backend.Backend { return newReference() }
 
 // OpenReferenceOn opens a reference device on a backend of the test's own.
 func OpenReferenceOn(b backend.Backend, opts ...Option) *Device {
+	return newDevice(b, true, configured(opts))
+}
+
+func configured(opts []Option) config {
 	c := defaults()
 	for _, o := range opts {
 		if err := o(&c); err != nil {
 			panic(err)
 		}
 	}
-	return newDevice(b, true, c)
+	return c
 }
 
 // BackendOf returns the backend of a device.
@@ -29,8 +33,9 @@ func OpenCPUOn(wrap func(backend.Backend) backend.Backend) (*Device, error) {
 }
 
 // OpenCUDAOn opens a CUDA device on a backend of the test's own.
-func OpenCUDAOn(b backend.Backend) *Device {
-	d := newDevice(b, false, defaults())
-	d.cuda = true
+func OpenCUDAOn(b backend.Backend, opts ...Option) *Device {
+	c := configured(opts)
+	d := newDevice(b, false, c)
+	d.cuda, d.libraries = true, !c.generated
 	return d
 }

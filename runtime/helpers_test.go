@@ -17,19 +17,26 @@ type tensor = testops.Tensor
 
 var background = context.Background()
 
-// onDevices runs a test on the CPU device, with one and with several workers,
-// and on the reference device.
-func onDevices(t *testing.T, test func(t *testing.T, d *runtime.Device)) {
-	for _, c := range []struct {
+// onDevices runs a test on the CPU device, with one and with several workers, on the
+// reference device, and on the card where the tests are built for one, each opened
+// with opts. Tests that do not go through it are about the CPU, the reference device
+// or a backend of their own.
+func onDevices(t *testing.T, test func(t *testing.T, d *runtime.Device), opts ...runtime.Option) {
+	type device struct {
 		name string
 		opts []runtime.Option
-	}{
+	}
+	devices := []device{
 		{"cpu", []runtime.Option{runtime.WithWorkers(4)}},
 		{"single", []runtime.Option{runtime.WithWorkers(1)}},
 		{"reference", []runtime.Option{runtime.Reference()}},
-	} {
+	}
+	for _, c := range cards {
+		devices = append(devices, device{"cuda", c})
+	}
+	for _, c := range devices {
 		t.Run(c.name, func(t *testing.T) {
-			test(t, open(t, c.opts...))
+			test(t, open(t, slices.Concat(c.opts, opts)...))
 		})
 	}
 }

@@ -177,6 +177,8 @@ type Kernel struct {
 	GPU        GPULaunch
 	Wide       *WideForm // nil without one
 	Flops      []Term    // float operations, an intrinsic counting as one: the sum of the terms
+	// Product says what a library may do in the kernel's place, nil for other kernels.
+	Product *Product
 	// C is the generated C function, nil without cgo. Its signature is
 	// void (const kg_call *, int64_t lo, int64_t hi).
 	C unsafe.Pointer
@@ -186,6 +188,19 @@ type Kernel struct {
 	// Faults says that the kernel may find a value out of bounds, and set the
 	// fault word.
 	Faults bool
+}
+
+// Product is C[Batch, M, N] = E(sum over K of A[Batch, M, K] · B[Batch, K, N]), with
+// row-major tensors of one type, where E adds a bias[N], applies the tanh form of GELU,
+// or does both in this order. Other outputs of such a kernel are lazy, and the Product
+// is all of it only where they are not wanted.
+type Product struct {
+	Type           DType
+	A, B, C        uint8   // slots
+	Bias           uint8   // its slot plus one, 0 without a bias
+	Batch, M, N, K []uint8 // axes
+	TransA, TransB bool    // A is [Batch, K, M], B is [Batch, N, K]
+	GELU           bool
 }
 
 // Buffer is a tensor bound to a slot.

@@ -17,7 +17,7 @@ func openCUDA(c config) (*Device, error) {
 		return nil, &Error{Op: "open", Err: unavailable{err}, Text: err.Error()}
 	}
 	d := newDevice(b, false, c)
-	d.cuda = true
+	d.cuda, d.libraries = true, !c.generated
 	return d, nil
 }
 

@@ -18,6 +18,7 @@ type config struct {
 	isa       string
 	guards    bool
 	deadline  time.Duration
+	generated bool     // kernels only
 	without   []string // passes that are off
 }
 
@@ -100,6 +101,16 @@ func CUDA(ordinal int) Option {
 			return opError("open", ErrOption, "CUDA card %d, cards count from 0", ordinal)
 		}
 		c.card = ordinal
+		return nil
+	}
+}
+
+// WithoutLibraries makes a card do with generated kernels. Else a matrix product with a
+// bias and the tanh form of GELU, or without, is computed by cuBLASLt where the library
+// is found: by the loader, in the CUDA toolkit or in the Python package nvidia-cublas.
+func WithoutLibraries() Option {
+	return func(c *config) error {
+		c.generated = true
 		return nil
 	}
 }

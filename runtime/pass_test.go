@@ -118,16 +118,17 @@ func TestSharedCallsHaveGradients(t *testing.T) {
 
 // Passes go by name; a wrong one is an error that says which there are.
 func TestPassesAreSwitchedOffByName(t *testing.T) {
-	d := open(t, runtime.WithoutPasses("dead", "share"))
-	x := from(t, d, sequence(3), 3)
-	b := d.Batch("off")
-	y := testops.AddDeferred(b, testops.MulDeferred(b, x, x), testops.MulDeferred(b, x, x))
-	testops.ScaleDeferred(b, y, 2)
-	r := runtime.Read(b, y)
-	wantCalls(t, "without sharing", b, "mul", 2)
-	wantCalls(t, "without dropping", b, "scale", 1)
-	mustSync(t, b)
-	wantEqual(t, "y", value(t, r), []float32{0, 2, 8})
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		x := from(t, d, sequence(3), 3)
+		b := d.Batch("off")
+		y := testops.AddDeferred(b, testops.MulDeferred(b, x, x), testops.MulDeferred(b, x, x))
+		testops.ScaleDeferred(b, y, 2)
+		r := runtime.Read(b, y)
+		wantCalls(t, "without sharing", b, "mul", 2)
+		wantCalls(t, "without dropping", b, "scale", 1)
+		mustSync(t, b)
+		wantEqual(t, "y", value(t, r), []float32{0, 2, 8})
+	}, runtime.WithoutPasses("dead", "share"))
 	_, err := runtime.Open(runtime.WithoutPasses("fusion"))
 	wantError(t, err, runtime.ErrOption, `no pass "fusion"`, "dead, view, share, fuse, inplace")
 }

@@ -60,18 +60,19 @@ func TestAliasPatternIsPartOfTheStructure(t *testing.T) {
 }
 
 func TestProgramCacheIsBounded(t *testing.T) {
-	d := open(t, runtime.WithProgramCap(4))
-	b := d.Batch("sizes")
-	for n := 1; n <= 20; n++ {
-		testops.FillDeferred(b, 1, n)
-		y := testops.FillDeferred(b, 2, n)
-		r := runtime.Read(b, y)
-		mustSync(t, b)
-		wantEqual(t, "y", value(t, r), repeat(2, n))
-	}
-	if p := d.Stats().Programs; p.Cached != 4 || p.Evictions != 16 {
-		t.Errorf("%+v", p)
-	}
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		b := d.Batch("sizes")
+		for n := 1; n <= 20; n++ {
+			testops.FillDeferred(b, 1, n)
+			y := testops.FillDeferred(b, 2, n)
+			r := runtime.Read(b, y)
+			mustSync(t, b)
+			wantEqual(t, "y", value(t, r), repeat(2, n))
+		}
+		if p := d.Stats().Programs; p.Cached != 4 || p.Evictions != 16 {
+			t.Errorf("%+v", p)
+		}
+	}, runtime.WithProgramCap(4))
 }
 
 // A chain of results that nobody keeps lives in the room of two.
@@ -132,7 +133,7 @@ func TestInPlaceChains(t *testing.T) {
 	})
 }
 
-// The same bits for any number of workers.
+// The same bits for any number of workers of the CPU device.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	var want []float32
 	x := make([]float32, 300_001)

@@ -30,7 +30,7 @@ func tracedProgram(t *testing.T, d *runtime.Device, name string, x tensor) {
 // Each command of the programs between StartTrace and Stop is in the trace, once,
 // with the call that it belongs to and with times that follow one another.
 func TestTrace(t *testing.T) {
-	for _, d := range []*runtime.Device{open(t), open(t, runtime.Reference())} {
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
 		x := from(t, d, repeat(1, 1<<16), 1<<16)
 		tracedProgram(t, d, "before", x)
 		started := time.Now()
@@ -75,100 +75,105 @@ func TestTrace(t *testing.T) {
 		if want := strings.Repeat("scale mul read ", 2); names != want {
 			t.Errorf("%s: %s, want %s", d.Name(), names, want)
 		}
-	}
+	})
 }
 
 // The file is what Chrome's trace viewer reads: complete events with microseconds,
 // one row for the host and one for the device.
 func TestTraceFile(t *testing.T) {
-	d := open(t)
-	x := from(t, d, repeat(1, 64), 64)
-	tr, err := d.StartTrace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tracedProgram(t, d, "step", x)
-	tr.Stop()
-	var file bytes.Buffer
-	n, err := tr.WriteTo(&file)
-	if err != nil || n != int64(file.Len()) {
-		t.Fatal(n, file.Len(), err)
-	}
-	var got struct {
-		TraceEvents []struct {
-			Name, Ph string
-			Tid      int
-			Ts, Dur  float64
-			Args     map[string]any
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		x := from(t, d, repeat(1, 64), 64)
+		tr, err := d.StartTrace()
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := json.Unmarshal(file.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
-	rows := map[int]string{}
-	var host, device []string
-	for _, e := range got.TraceEvents {
-		switch {
-		case e.Ph == "M":
-			rows[e.Tid] = e.Args["name"].(string)
-		case e.Ph != "X" || e.Ts < 0 || e.Dur < 0:
-			t.Errorf("event %+v", e)
-		case rows[e.Tid] == "host":
-			host = append(host, e.Name)
-		default:
-			device = append(device, rows[e.Tid]+": "+e.Name+" "+e.Args["batch"].(string))
+		tracedProgram(t, d, "step", x)
+		tr.Stop()
+		var file bytes.Buffer
+		n, err := tr.WriteTo(&file)
+		if err != nil || n != int64(file.Len()) {
+			t.Fatal(n, file.Len(), err)
 		}
-	}
-	if h := strings.Join(host, ", "); h != "record step, launch step, run step" {
-		t.Errorf("host: %s", h)
-	}
-	name := d.Name()
-	if s, want := strings.Join(device, ", "), name+": scale step, "+name+": mul step, "+name+": read step"; s != want {
-		t.Errorf("device: %s, want %s", s, want)
-	}
+		var got struct {
+			TraceEvents []struct {
+				Name, Ph string
+				Tid      int
+				Ts, Dur  float64
+				Args     map[string]any
+			}
+		}
+		if err := json.Unmarshal(file.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		rows := map[int]string{}
+		var host, device []string
+		for _, e := range got.TraceEvents {
+			switch {
+			case e.Ph == "M":
+				rows[e.Tid] = e.Args["name"].(string)
+			case e.Ph != "X" || e.Ts < 0 || e.Dur < 0:
+				t.Errorf("event %+v", e)
+			case rows[e.Tid] == "host":
+				host = append(host, e.Name)
+			default:
+				device = append(device, rows[e.Tid]+": "+e.Name+" "+e.Args["batch"].(string))
+			}
+		}
+		if h := strings.Join(host, ", "); h != "record step, launch step, run step" {
+			t.Errorf("host: %s", h)
+		}
+		name := d.Name()
+		if s, want := strings.Join(device, ", "), name+": scale step, "+name+": mul step, "+name+": read step"; s != want {
+			t.Errorf("device: %s, want %s", s, want)
+		}
+	})
 }
 
 // A program that failed on the device is in the trace without commands, and later
 // ones are as before.
 func TestTraceOfAFailedProgram(t *testing.T) {
-	d, b := openDouble(t, 0)
-	x := from(t, d, repeat(1, 64), 64)
-	tr, err := d.StartTrace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.fail(1, errors.New("lost"))
-	r := d.Batch("lost")
-	runtime.Read(r, testops.ScaleDeferred(r, x, 2))
-	if err := r.Sync(background); err == nil {
-		t.Fatal("no error")
-	}
-	tr.Stop()
-	tr.Stop()
-	if p := tr.Programs(); len(p) != 1 || len(tr.Ops()) != 0 {
-		t.Errorf("programs %+v, ops %+v", p, tr.Ops())
-	}
+	onDoubles(t, func(t *testing.T, open doubleOpener) {
+		d, b := open(t, 0)
+		x := from(t, d, repeat(1, 64), 64)
+		tr, err := d.StartTrace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.fail(1, errors.New("lost"))
+		r := d.Batch("lost")
+		runtime.Read(r, testops.ScaleDeferred(r, x, 2))
+		if err := r.Sync(background); err == nil {
+			t.Fatal("no error")
+		}
+		tr.Stop()
+		tr.Stop()
+		if p := tr.Programs(); len(p) != 1 || len(tr.Ops()) != 0 {
+			t.Errorf("programs %+v, ops %+v", p, tr.Ops())
+		}
+	})
 }
 
 // An execution trace of Go has a region for each Sync and for each recorded call.
 // Their names stand in the trace as strings.
 func TestRegions(t *testing.T) {
-	d := open(t)
-	x := from(t, d, repeat(1, 64), 64)
-	var out bytes.Buffer
-	if err := trace.Start(&out); err != nil {
-		t.Fatal(err)
-	}
-	tracedProgram(t, d, "regional", x)
-	trace.Stop()
-	for _, name := range []string{"sync regional", "record scale", "record mul"} {
-		if !bytes.Contains(out.Bytes(), []byte(name)) {
-			t.Errorf("no region %q", name)
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		x := from(t, d, repeat(1, 64), 64)
+		var out bytes.Buffer
+		if err := trace.Start(&out); err != nil {
+			t.Fatal(err)
 		}
-	}
+		tracedProgram(t, d, "regional", x)
+		trace.Stop()
+		for _, name := range []string{"sync regional", "record scale", "record mul"} {
+			if !bytes.Contains(out.Bytes(), []byte(name)) {
+				t.Errorf("no region %q", name)
+			}
+		}
+	})
 }
 
-// Samples of a CPU profile that are taken in a traced Sync carry the batch's name.
+// Samples of a CPU profile that are taken in a traced Sync carry the batch's name. It
+// is about the CPU device, where the samples are.
 func TestProfileLabels(t *testing.T) {
 	d := open(t, runtime.WithWorkers(1))
 	x := from(t, d, repeat(1, 1<<20), 1<<20)

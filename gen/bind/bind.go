@@ -90,8 +90,9 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
-	Wide       *WideForm // nil without one
-	Flops      []Term    // float operations: the sum of the terms
+	Wide       *WideForm      // nil without one
+	Flops      []Term         // float operations: the sum of the terms
+	Product    *MatrixProduct // what a library may do in its place, nil for other kernels
 	// Guarded kernels write an inout: once the program's fault word is set
 	// they do nothing.
 	Guarded bool

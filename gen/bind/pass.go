@@ -166,6 +166,7 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			}
 			out.Buffers = append(out.Buffers, b)
 		}
+		out.Product = product(x, k, lower.Tensors(k))
 		v.Kernels = append(v.Kernels, out)
 	}
 	if r.Unlowered[C] != nil && r.Unlowered[MSL] != nil {

@@ -161,7 +161,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_bias_add_grad_f32_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -171,7 +171,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f32_3",
@@ -195,7 +195,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_bias_add_grad_f16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -205,7 +205,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_f16_3",
@@ -229,7 +229,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_bias_add_grad_bf16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -239,7 +239,7 @@ var biasAddGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_bias_add_grad_bf16_3",

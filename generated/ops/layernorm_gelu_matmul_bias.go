@@ -462,6 +462,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
@@ -469,7 +470,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -479,7 +480,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
@@ -497,7 +498,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -507,7 +508,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF32Ref,
@@ -542,7 +543,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -552,7 +553,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
@@ -570,7 +571,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -580,7 +581,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNF16Ref,
@@ -615,7 +616,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -625,7 +626,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
@@ -643,7 +644,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -653,7 +654,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradNBF16Ref,
@@ -713,6 +714,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
@@ -720,7 +722,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -730,7 +732,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5",
@@ -748,7 +750,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -758,7 +760,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF32Ref,
@@ -793,7 +795,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -803,7 +805,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5",
@@ -821,7 +823,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -831,7 +833,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTF16Ref,
@@ -866,7 +868,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
@@ -876,7 +878,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5",
@@ -894,7 +896,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -904,7 +906,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 4}}},
 		}},
 		Ref: layerNormGELUMatMulBiasGradTBF16Ref,

@@ -103,6 +103,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearF32Ref,
 	}, {
@@ -117,6 +118,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearF16Ref,
 	}, {
@@ -131,6 +133,7 @@ var linearOp = runtime.Op{
 			C:          cmatmul.LinearBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}, {Coef: 1, Axes: []uint8{0, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}, TransB: true},
 		}},
 		Ref: linearBF16Ref,
 	}},
@@ -176,6 +179,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -185,6 +189,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -192,7 +197,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_linear_grad_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -202,7 +207,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradF32Ref,
@@ -219,6 +224,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -228,6 +234,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -235,7 +242,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_linear_grad_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -245,7 +252,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradF16Ref,
@@ -262,6 +269,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -271,6 +279,7 @@ var linearGradOp = runtime.Op{
 			C:          cmatmul.LinearGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{2}, N: []uint8{1}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -278,7 +287,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_linear_grad_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
@@ -288,7 +297,7 @@ var linearGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{3}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{2, 3}}},
 		}},
 		Ref: linearGradBF16Ref,

@@ -122,6 +122,7 @@ var loRAOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 5, Write: true}},
@@ -131,6 +132,7 @@ var loRAOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{3}, K: []uint8{1}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 6}, {Tensor: 4, Write: true, InPlace: []uint8{2}}},
@@ -269,6 +271,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 11}, {Tensor: 2}, {Tensor: 12, Write: true}},
@@ -278,6 +281,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
 			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 1}, {Tensor: 12}, {Tensor: 6, Write: true, InPlace: []uint8{2}}},
@@ -296,6 +300,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
@@ -305,6 +310,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{3}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 10}, {Tensor: 9, Write: true}},
@@ -314,6 +320,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{3}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}},
 		Ref: loRAGradF32Ref,
 	}, {
@@ -366,6 +373,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LinearGradF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},
@@ -436,6 +444,7 @@ var loRAGradOp = runtime.Op{
 			C:          cmatmul.LinearGradBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_6",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 8, Write: true}},

@@ -315,6 +315,7 @@ var matMulNNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulNNF32Ref,
 	}, {
@@ -330,6 +331,7 @@ var matMulNNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulNNF16Ref,
 	}, {
@@ -345,6 +347,7 @@ var matMulNNOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulNNBF16Ref,
 	}},
@@ -387,6 +390,7 @@ var matMulNTOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulNTF32Ref,
 	}, {
@@ -402,6 +406,7 @@ var matMulNTOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulNTF16Ref,
 	}, {
@@ -417,6 +422,7 @@ var matMulNTOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulNTBF16Ref,
 	}},
@@ -459,6 +465,7 @@ var matMulTNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulTNF32Ref,
 	}, {
@@ -474,6 +481,7 @@ var matMulTNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulTNF16Ref,
 	}, {
@@ -489,6 +497,7 @@ var matMulTNOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulTNBF16Ref,
 	}},
@@ -531,6 +540,7 @@ var matMulTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulTTF32Ref,
 	}, {
@@ -546,6 +556,7 @@ var matMulTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulTTF16Ref,
 	}, {
@@ -561,6 +572,7 @@ var matMulTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulTTBF16Ref,
 	}},
@@ -605,6 +617,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_f32",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -614,6 +627,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNNF32Ref,
 	}, {
@@ -629,6 +643,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_f16",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -638,6 +653,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNNF16Ref,
 	}, {
@@ -653,6 +669,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_bf16",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -662,6 +679,7 @@ var matMulGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNNBF16Ref,
 	}},
@@ -702,6 +720,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_f32",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -711,6 +730,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNTF32Ref,
 	}, {
@@ -726,6 +746,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_f16",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -735,6 +756,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNTF16Ref,
 	}, {
@@ -750,6 +772,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tn_bf16",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -759,6 +782,7 @@ var matMulGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulGradNTBF16Ref,
 	}},
@@ -799,6 +823,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_nn_f32",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -808,6 +833,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulGradTNF32Ref,
 	}, {
@@ -823,6 +849,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_nn_f16",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -832,6 +859,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulGradTNF16Ref,
 	}, {
@@ -847,6 +875,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_nn_bf16",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -856,6 +885,7 @@ var matMulGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulGradTNBF16Ref,
 	}},
@@ -896,6 +926,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tt_f32",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -905,6 +936,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}},
 		Ref: matMulGradTTF32Ref,
 	}, {
@@ -920,6 +952,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tt_f16",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -929,6 +962,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}},
 		Ref: matMulGradTTF16Ref,
 	}, {
@@ -944,6 +978,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_tt_bf16",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -953,6 +988,7 @@ var matMulGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}},
 		Ref: matMulGradTTBF16Ref,
 	}},

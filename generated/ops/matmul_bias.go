@@ -328,6 +328,7 @@ var matMulBiasNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulBiasNNF32Ref,
 	}, {
@@ -343,6 +344,7 @@ var matMulBiasNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulBiasNNF16Ref,
 	}, {
@@ -358,6 +360,7 @@ var matMulBiasNNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}},
 		Ref: matMulBiasNNBF16Ref,
 	}},
@@ -402,6 +405,7 @@ var matMulBiasNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulBiasNTF32Ref,
 	}, {
@@ -417,6 +421,7 @@ var matMulBiasNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulBiasNTF16Ref,
 	}, {
@@ -432,6 +437,7 @@ var matMulBiasNTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}, {Coef: 1, Axes: []uint8{0, 1, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}},
 		Ref: matMulBiasNTBF16Ref,
 	}},
@@ -476,6 +482,7 @@ var matMulBiasTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulBiasTNF32Ref,
 	}, {
@@ -491,6 +498,7 @@ var matMulBiasTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulBiasTNF16Ref,
 	}, {
@@ -506,6 +514,7 @@ var matMulBiasTNOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}},
 		Ref: matMulBiasTNBF16Ref,
 	}},
@@ -549,6 +558,7 @@ var matMulBiasTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulBiasTTF32Ref,
 	}, {
@@ -564,6 +574,7 @@ var matMulBiasTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulBiasTTF16Ref,
 	}, {
@@ -579,6 +590,7 @@ var matMulBiasTTOp = runtime.Op{
 			C:          cmatmul.MatMulBiasTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}, {Coef: 1, Axes: []uint8{0, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 3, Bias: 3, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true, TransB: true},
 		}},
 		Ref: matMulBiasTTBF16Ref,
 	}},
@@ -626,6 +638,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -635,6 +648,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -642,7 +656,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -652,7 +666,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNF32Ref,
@@ -670,6 +684,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -679,6 +694,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -686,7 +702,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -696,7 +712,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNF16Ref,
@@ -714,6 +730,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -723,6 +740,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -730,7 +748,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -740,7 +758,7 @@ var matMulBiasGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNNBF16Ref,
@@ -785,6 +803,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -794,6 +813,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -801,7 +821,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -811,7 +831,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTF32Ref,
@@ -829,6 +849,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -838,6 +859,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -845,7 +867,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -855,7 +877,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTF16Ref,
@@ -873,6 +895,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -882,6 +905,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -889,7 +913,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -899,7 +923,7 @@ var matMulBiasGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradNTBF16Ref,
@@ -944,6 +968,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -953,6 +978,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -960,7 +986,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -970,7 +996,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNF32Ref,
@@ -988,6 +1014,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -997,6 +1024,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1004,7 +1032,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1014,7 +1042,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNF16Ref,
@@ -1032,6 +1060,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1041,6 +1070,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1048,7 +1078,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1058,7 +1088,7 @@ var matMulBiasGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTNBF16Ref,
@@ -1103,6 +1133,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1112,6 +1143,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1119,7 +1151,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1129,7 +1161,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTF32Ref,
@@ -1147,6 +1179,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1156,6 +1189,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1163,7 +1197,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1173,7 +1207,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTF16Ref,
@@ -1191,6 +1225,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_tt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1200,6 +1235,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
@@ -1207,7 +1243,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1217,7 +1253,7 @@ var matMulBiasGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}},
 		Ref: matMulBiasGradTTBF16Ref,

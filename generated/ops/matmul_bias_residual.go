@@ -641,6 +641,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -650,6 +651,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -657,7 +659,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -667,7 +669,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
@@ -694,6 +696,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -703,6 +706,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -710,7 +714,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -720,7 +724,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
@@ -747,6 +751,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -756,6 +761,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{2}, N: []uint8{3}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -763,7 +769,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -773,7 +779,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
@@ -828,6 +834,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -837,6 +844,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -844,7 +852,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -854,7 +862,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
@@ -881,6 +889,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -890,6 +899,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -897,7 +907,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -907,7 +917,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
@@ -934,6 +944,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -943,6 +954,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			C:          cmatmul.MatMulTnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2, 1}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{2}, K: []uint8{1}, TransA: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -950,7 +962,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1, 3}}},
 		}, {
@@ -960,7 +972,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
@@ -1015,6 +1027,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1024,6 +1037,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1031,7 +1045,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1041,7 +1055,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
@@ -1068,6 +1082,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1077,6 +1092,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1084,7 +1100,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1094,7 +1110,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
@@ -1121,6 +1137,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2}, {Tensor: 4, Write: true}},
@@ -1130,6 +1147,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			C:          cmatmul.MatMulNnBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{3}, K: []uint8{2}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1137,7 +1155,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1147,7 +1165,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",
@@ -1202,6 +1220,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1211,6 +1230,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1218,7 +1238,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1228,7 +1248,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5",
@@ -1255,6 +1275,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1264,6 +1285,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1271,7 +1293,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1281,7 +1303,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5",
@@ -1308,6 +1330,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2, 3}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{1}, N: []uint8{2}, K: []uint8{3}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 0}, {Tensor: 4, Write: true}},
@@ -1317,6 +1340,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			C:          cmatmul.MatMulTtBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 1}}, Threads: 128},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1, 2}}},
+			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, Batch: []uint8{0}, M: []uint8{3}, N: []uint8{1}, K: []uint8{2}, TransA: true, TransB: true},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 7, Write: true}},
@@ -1324,7 +1348,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{3}, Tile: 4096}}, Cost: []uint8{3}, CostPer: 3200},
 			C:          cmatmul.MatMulBiasGradNnBF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{3}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{3}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2, 3}}},
 		}, {
@@ -1334,7 +1358,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
 			C:          cmatmul.GELUMatMulBiasGradNBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{3, 4}}},
 		}, {
 			Symbol:     "kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5",

@@ -166,7 +166,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MinimumGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_minimum_grad_f32_1_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -176,7 +176,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_minimum_grad_f32_3",
@@ -200,7 +200,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MinimumGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_minimum_grad_f16_1_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -210,7 +210,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_minimum_grad_f16_3",
@@ -234,7 +234,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MinimumGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_minimum_grad_bf16_1_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -244,7 +244,7 @@ var minimumGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_minimum_grad_bf16_3",

@@ -166,7 +166,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 9600},
 			C:          celementwise.DivGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mul_grad_f32_1_wide", Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
@@ -176,7 +176,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_f32",
@@ -201,7 +201,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 9600},
 			C:          celementwise.DivGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mul_grad_f16_1_wide", Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
@@ -211,7 +211,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_f16",
@@ -236,7 +236,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 9600},
 			C:          celementwise.DivGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_mul_grad_bf16_1_wide", Aligned: []uint8{0, 1, 2}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
 		}, {
@@ -246,7 +246,7 @@ var mulGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 6400},
 			C:          celementwise.AddGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_mul_bf16",

@@ -163,7 +163,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_sub_grad_f32_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -173,7 +173,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 9600},
 			C:          celementwise.SubGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 1, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_f32_3",
@@ -197,7 +197,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_sub_grad_f16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -207,7 +207,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 9600},
 			C:          celementwise.SubGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 1, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_f16_3",
@@ -231,7 +231,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_sub_grad_bf16_1_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
@@ -241,7 +241,7 @@ var subGradOp = runtime.Op{
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 9600},
 			C:          celementwise.SubGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{1, 2}}, {Coef: 1, Axes: []uint8{1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_sub_grad_bf16_3",

@@ -395,7 +395,7 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 		device const float *d_sum_ [[buffer(0)]],
 		device float *d_a_ [[buffer(1)]],
@@ -403,17 +403,17 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_a_reduced_parts_[128];
+	threadgroup float d_a_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;
@@ -540,7 +540,7 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 		device const half *d_sum_ [[buffer(0)]],
 		device half *d_a_ [[buffer(1)]],
@@ -548,17 +548,17 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_a_reduced_parts_[128];
+	threadgroup float d_a_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;
@@ -685,7 +685,7 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 		device const ushort *d_sum_ [[buffer(0)]],
 		device ushort *d_a_ [[buffer(1)]],
@@ -693,17 +693,17 @@ kernel void kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_a_reduced_parts_[128];
+	threadgroup float d_a_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;

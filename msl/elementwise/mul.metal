@@ -359,7 +359,7 @@ struct kg_dd4f7221_mul_grad_f32_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
@@ -373,13 +373,13 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -393,7 +393,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -412,7 +412,7 @@ struct kg_dd4f7221_mul_grad_f32_1_wide_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *a_ [[buffer(1)]],
@@ -424,22 +424,22 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	float a_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -452,7 +452,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -467,7 +467,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -483,7 +483,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 4);
@@ -497,7 +497,7 @@ struct kg_dd4f7221_mul_grad_f32_2_args {
 	long size_P_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f32_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device float *d_b_ [[buffer(1)]],
@@ -505,15 +505,15 @@ kernel void kg_dd4f7221_mul_grad_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -548,7 +548,7 @@ struct kg_dd4f7221_mul_grad_f16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -562,13 +562,13 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -582,7 +582,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -601,7 +601,7 @@ struct kg_dd4f7221_mul_grad_f16_1_wide_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -613,22 +613,22 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -641,7 +641,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -656,7 +656,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -672,7 +672,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -686,7 +686,7 @@ struct kg_dd4f7221_mul_grad_f16_2_args {
 	long size_P_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_f16_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device half *d_b_ [[buffer(1)]],
@@ -694,15 +694,15 @@ kernel void kg_dd4f7221_mul_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -737,7 +737,7 @@ struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -751,13 +751,13 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 	const int size_P_ = int(args.size_P_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -771,7 +771,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -790,7 +790,7 @@ struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
 	long size_P_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -802,22 +802,22 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_S_ = int(args.size_S_);
 	const int size_P_ = int(args.size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -830,7 +830,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -845,7 +845,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -861,7 +861,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -875,7 +875,7 @@ struct kg_dd4f7221_mul_grad_bf16_2_args {
 	long size_P_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_mul_grad_bf16_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device ushort *d_b_ [[buffer(1)]],
@@ -883,15 +883,15 @@ kernel void kg_dd4f7221_mul_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_S_ = int(args.size_S_);
 	const int size_P_sums_ = int(args.size_P_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -345,7 +345,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -358,13 +358,13 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -378,7 +378,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -397,7 +397,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_wide_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -408,21 +408,21 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -435,7 +435,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -448,7 +448,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -462,7 +462,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 4);
@@ -476,7 +476,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_2_args {
 	long size_M_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f32_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device float *d_b_ [[buffer(1)]],
@@ -484,15 +484,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -527,7 +527,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -540,13 +540,13 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -560,7 +560,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -579,7 +579,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_wide_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -590,21 +590,21 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -617,7 +617,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -630,7 +630,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -644,7 +644,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
@@ -658,7 +658,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_2_args {
 	long size_M_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_f16_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device half *d_b_ [[buffer(1)]],
@@ -666,15 +666,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -709,7 +709,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -722,13 +722,13 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -742,7 +742,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -761,7 +761,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_wide_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_b_reduced_block_ [[buffer(1)]],
@@ -772,21 +772,21 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -799,7 +799,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -812,7 +812,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -826,7 +826,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
@@ -840,7 +840,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_2_args {
 	long size_M_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_fill_bias_grad_bf16_2(
 		device const float *d_b_reduced_block_ [[buffer(0)]],
 		device ushort *d_b_ [[buffer(1)]],
@@ -848,15 +848,15 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_b_reduced_parts_[128];
+	threadgroup float d_b_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_sums_ = int(args.size_M_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

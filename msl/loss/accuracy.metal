@@ -137,12 +137,15 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -221,12 +224,15 @@ kernel void kg_dd4f7221_accuracy_f32_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -341,9 +347,12 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_ = 0;
 	int rows_ = 0;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		hits_ += hits_parts_[s_];
-		rows_ += rows_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			hits_ += hits_parts_[s_];
+			rows_ += rows_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -405,12 +414,15 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -489,12 +501,15 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -556,12 +571,15 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -640,12 +658,15 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;

@@ -168,8 +168,11 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -211,9 +214,12 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
@@ -296,8 +302,11 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -355,9 +364,12 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
@@ -419,8 +431,11 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -462,9 +477,12 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
@@ -547,8 +565,11 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -606,9 +627,12 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
@@ -670,8 +694,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -713,9 +740,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
@@ -798,8 +828,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -857,9 +890,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;

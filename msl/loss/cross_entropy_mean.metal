@@ -167,8 +167,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -210,9 +213,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -293,8 +299,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -352,9 +361,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -492,9 +504,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -569,9 +584,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -631,8 +649,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -674,9 +695,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -757,8 +781,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -816,9 +843,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -957,8 +987,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1000,9 +1033,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -1083,8 +1119,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1142,9 +1181,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;

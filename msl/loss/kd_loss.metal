@@ -177,11 +177,14 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -291,11 +294,14 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -383,11 +389,14 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -497,11 +506,14 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -589,11 +601,14 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -703,11 +718,14 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -785,10 +803,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
@@ -913,10 +934,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
@@ -1028,10 +1052,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
@@ -1156,10 +1183,13 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
@@ -1271,10 +1301,13 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
@@ -1399,10 +1432,13 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;

@@ -140,11 +140,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -252,11 +255,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -385,9 +391,12 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
@@ -473,9 +482,12 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
@@ -562,11 +574,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -674,11 +689,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -764,11 +782,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -876,11 +897,14 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;

@@ -165,9 +165,12 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -203,9 +206,12 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -237,8 +243,11 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -334,9 +343,12 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -393,9 +405,12 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -450,8 +465,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -516,9 +534,12 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -554,9 +575,12 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -588,8 +612,11 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -685,9 +712,12 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -744,9 +774,12 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -801,8 +834,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -867,9 +903,12 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -905,9 +944,12 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -939,8 +981,11 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -1036,9 +1081,12 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1095,9 +1143,12 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1152,8 +1203,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -1219,9 +1273,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1257,9 +1314,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1289,8 +1349,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -1408,9 +1471,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1468,9 +1534,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1519,8 +1588,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -1623,9 +1695,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1661,9 +1736,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1693,8 +1771,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -1812,9 +1893,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1872,9 +1956,12 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1923,8 +2010,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -2027,9 +2117,12 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -2065,9 +2158,12 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -2097,8 +2193,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -2216,9 +2315,12 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -2276,9 +2378,12 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -2327,8 +2432,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);

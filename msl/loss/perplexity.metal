@@ -131,8 +131,11 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -164,8 +167,11 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -243,8 +249,11 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -290,8 +299,11 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -423,9 +435,12 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -500,9 +515,12 @@ kernel void kg_dd4f7221_perplexity_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -560,8 +578,11 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -593,8 +614,11 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -672,8 +696,11 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -719,8 +746,11 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -851,8 +881,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -884,8 +917,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -963,8 +999,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -1010,8 +1049,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;

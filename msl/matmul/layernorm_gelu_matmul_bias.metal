@@ -162,8 +162,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -190,8 +193,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -280,8 +286,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -323,8 +332,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -505,8 +517,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -533,8 +548,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -623,8 +641,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -666,8 +687,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -848,8 +872,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -876,8 +903,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -966,8 +996,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -1009,8 +1042,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -1529,8 +1565,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -1598,8 +1637,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -1711,7 +1753,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1729,20 +1771,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1766,7 +1808,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1795,9 +1837,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1805,7 +1850,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1834,7 +1879,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1852,17 +1897,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -1871,21 +1918,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1896,27 +1943,47 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
-				kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
-				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+					kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + k_);
+					kg_load_f32x4(d_h_next_ + i_ * 4, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -1940,13 +2007,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -1975,16 +2042,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -2002,18 +2072,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -2029,14 +2099,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -2051,7 +2128,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -2061,16 +2138,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -2225,7 +2302,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -2238,13 +2315,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2258,7 +2335,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2277,7 +2354,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -2288,21 +2365,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2315,7 +2392,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -2328,7 +2405,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -2342,7 +2419,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -2356,7 +2433,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -2364,15 +2441,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2447,8 +2524,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -2516,8 +2596,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -2629,7 +2712,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -2647,20 +2730,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2684,7 +2767,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2713,9 +2796,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2723,7 +2809,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2752,7 +2838,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -2770,17 +2856,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -2789,21 +2877,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2814,27 +2902,47 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+			kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-				kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -2858,13 +2966,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -2893,16 +3001,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -2920,18 +3031,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -2947,14 +3058,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -2969,7 +3087,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -2979,16 +3097,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -3143,7 +3261,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -3156,13 +3274,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3176,7 +3294,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3195,7 +3313,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -3206,21 +3324,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3233,7 +3351,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -3246,7 +3364,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -3260,7 +3378,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -3274,7 +3392,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -3282,15 +3400,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -3365,8 +3483,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -3434,8 +3555,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -3547,7 +3671,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -3565,20 +3689,20 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3602,7 +3726,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3631,9 +3755,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -3641,7 +3768,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3670,7 +3797,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -3688,17 +3815,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
+	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -3707,21 +3836,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3732,27 +3861,47 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+			kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-				kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -3776,13 +3925,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3811,16 +3960,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -3838,18 +3990,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3865,14 +4017,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -3887,7 +4046,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -3897,16 +4056,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -4061,7 +4220,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -4074,13 +4233,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -4094,7 +4253,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -4113,7 +4272,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -4124,21 +4283,21 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -4151,7 +4310,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -4164,7 +4323,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -4178,7 +4337,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -4192,7 +4351,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -4200,15 +4359,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

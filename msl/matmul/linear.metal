@@ -581,7 +581,7 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f32_3(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -594,13 +594,13 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -614,7 +614,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -633,7 +633,7 @@ struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -644,21 +644,21 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -671,7 +671,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -684,7 +684,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -698,7 +698,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -712,7 +712,7 @@ struct kg_dd4f7221_linear_grad_f32_4_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f32_4(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -720,15 +720,15 @@ kernel void kg_dd4f7221_linear_grad_f32_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -961,7 +961,7 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f16_3(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -974,13 +974,13 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -994,7 +994,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1013,7 +1013,7 @@ struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -1024,21 +1024,21 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1051,7 +1051,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1064,7 +1064,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1078,7 +1078,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -1092,7 +1092,7 @@ struct kg_dd4f7221_linear_grad_f16_4_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_f16_4(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -1100,15 +1100,15 @@ kernel void kg_dd4f7221_linear_grad_f16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1341,7 +1341,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_bf16_3(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -1354,13 +1354,13 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1374,7 +1374,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1393,7 +1393,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -1404,21 +1404,21 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1431,7 +1431,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1444,7 +1444,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1458,7 +1458,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -1472,7 +1472,7 @@ struct kg_dd4f7221_linear_grad_bf16_4_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_linear_grad_bf16_4(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -1480,15 +1480,15 @@ kernel void kg_dd4f7221_linear_grad_bf16_4(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -1743,7 +1743,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		device const float *d_pre_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -1757,14 +1757,14 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 	const int size_M_ = int(args.size_M_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1780,7 +1780,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1800,7 +1800,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		device const float *d_pre_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
@@ -1812,22 +1812,22 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_ = int(args.size_Z_);
 	const int size_M_ = int(args.size_M_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1842,7 +1842,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
@@ -1855,7 +1855,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_pre_run_, d_pre_ + at_2_ + n_);
@@ -1869,7 +1869,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -1883,7 +1883,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args {
 	long size_Z_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
@@ -1891,15 +1891,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2241,7 +2241,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5_args {
 	long size_Z_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
@@ -2249,15 +2249,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2599,7 +2599,7 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5_args {
 	long size_Z_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
@@ -2607,15 +2607,15 @@ kernel void kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_bias_reduced_parts_[128];
+	threadgroup float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_Z_sums_ = int(args.size_Z_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

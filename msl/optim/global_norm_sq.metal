@@ -128,8 +128,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
@@ -194,8 +197,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
@@ -338,8 +344,11 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = part_;
@@ -403,8 +412,11 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = part_;

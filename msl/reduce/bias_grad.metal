@@ -83,7 +83,7 @@ struct kg_dd4f7221_bias_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f32_1(
 		device const float *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -96,13 +96,13 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -116,7 +116,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -135,7 +135,7 @@ struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		device const float *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -146,21 +146,21 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -173,7 +173,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
@@ -186,7 +186,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
@@ -200,7 +200,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 4);
@@ -214,7 +214,7 @@ struct kg_dd4f7221_bias_grad_f32_2_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f32_2(
 		device const float *db_reduced_block_ [[buffer(0)]],
 		device float *db_ [[buffer(1)]],
@@ -222,15 +222,15 @@ kernel void kg_dd4f7221_bias_grad_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[128];
+	threadgroup float db_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -265,7 +265,7 @@ struct kg_dd4f7221_bias_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f16_1(
 		device const half *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -278,13 +278,13 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -298,7 +298,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -317,7 +317,7 @@ struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		device const half *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -328,21 +328,21 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -355,7 +355,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
@@ -368,7 +368,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
@@ -382,7 +382,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
@@ -396,7 +396,7 @@ struct kg_dd4f7221_bias_grad_f16_2_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_f16_2(
 		device const float *db_reduced_block_ [[buffer(0)]],
 		device half *db_ [[buffer(1)]],
@@ -404,15 +404,15 @@ kernel void kg_dd4f7221_bias_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[128];
+	threadgroup float db_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -447,7 +447,7 @@ struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_bf16_1(
 		device const ushort *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -460,13 +460,13 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -480,7 +480,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -499,7 +499,7 @@ struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		device const ushort *dy_ [[buffer(0)]],
 		device float *db_reduced_block_ [[buffer(1)]],
@@ -510,21 +510,21 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(tid);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -537,7 +537,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
@@ -550,7 +550,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
@@ -564,7 +564,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
@@ -578,7 +578,7 @@ struct kg_dd4f7221_bias_grad_bf16_2_args {
 	long size_R_sums_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_bias_grad_bf16_2(
 		device const float *db_reduced_block_ [[buffer(0)]],
 		device ushort *db_ [[buffer(1)]],
@@ -586,15 +586,15 @@ kernel void kg_dd4f7221_bias_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float db_reduced_parts_[128];
+	threadgroup float db_reduced_parts_[512];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_sums_ = int(args.size_R_sums_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

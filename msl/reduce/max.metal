@@ -127,8 +127,11 @@ kernel void kg_dd4f7221_max_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
@@ -190,8 +193,11 @@ kernel void kg_dd4f7221_max_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;

@@ -160,8 +160,11 @@ kernel void kg_dd4f7221_mean_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
@@ -228,8 +231,11 @@ kernel void kg_dd4f7221_mean_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));

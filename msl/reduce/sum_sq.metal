@@ -180,8 +180,11 @@ kernel void kg_dd4f7221_sum_sq_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
@@ -245,8 +248,11 @@ kernel void kg_dd4f7221_sum_sq_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;

@@ -161,10 +161,13 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -255,10 +258,13 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -329,10 +335,13 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
@@ -423,10 +432,13 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
@@ -497,10 +509,13 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
@@ -591,10 +606,13 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
@@ -667,10 +685,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -796,10 +817,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -914,10 +938,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -1043,10 +1070,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -1161,10 +1191,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
@@ -1290,10 +1323,13 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));

@@ -141,8 +141,11 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -231,8 +234,11 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -313,8 +319,11 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -403,8 +412,11 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -485,8 +497,11 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -575,8 +590,11 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -667,9 +685,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -778,9 +799,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -877,9 +901,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -988,9 +1015,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -1087,9 +1117,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -1198,9 +1231,12 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;

@@ -154,8 +154,11 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -182,8 +185,11 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -288,8 +294,11 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -331,8 +340,11 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -436,8 +448,11 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -464,8 +479,11 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -570,8 +588,11 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -613,8 +634,11 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -718,8 +742,11 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -746,8 +773,11 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -852,8 +882,11 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -895,8 +928,11 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
@@ -952,7 +988,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_y_ [[buffer(1)]],
@@ -968,21 +1004,21 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1004,7 +1040,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1029,16 +1065,19 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1059,8 +1098,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1069,7 +1111,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1094,7 +1136,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		device const float *x_ [[buffer(0)]],
 		device const float *d_y_ [[buffer(1)]],
@@ -1110,16 +1152,18 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[4];
 	float d_y_run_[4];
 	float gamma_run_[4];
@@ -1127,21 +1171,21 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1152,24 +1196,44 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1188,11 +1252,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1218,14 +1282,17 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1243,11 +1310,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1269,8 +1336,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1278,7 +1348,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1293,16 +1363,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1316,13 +1386,20 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -1337,7 +1414,7 @@ struct kg_dd4f7221_layernorm_grad_f32_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -1347,16 +1424,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1401,7 +1478,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device const half *d_y_ [[buffer(1)]],
@@ -1417,21 +1494,21 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1453,7 +1530,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1478,16 +1555,19 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1508,8 +1588,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1518,7 +1601,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1543,7 +1626,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		device const half *x_ [[buffer(0)]],
 		device const half *d_y_ [[buffer(1)]],
@@ -1559,16 +1642,18 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
@@ -1576,21 +1661,21 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1601,24 +1686,44 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1637,11 +1742,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1667,14 +1772,17 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1692,11 +1800,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1718,8 +1826,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1727,7 +1838,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1742,16 +1853,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1765,13 +1876,20 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1786,7 +1904,7 @@ struct kg_dd4f7221_layernorm_grad_f16_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -1796,16 +1914,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1850,7 +1968,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *d_y_ [[buffer(1)]],
@@ -1866,21 +1984,21 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1902,7 +2020,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1927,16 +2045,19 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1957,8 +2078,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1967,7 +2091,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1992,7 +2116,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *d_y_ [[buffer(1)]],
@@ -2008,16 +2132,18 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	threadgroup float d_rest_part_parts_[8];
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float rest_sum_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
@@ -2025,21 +2151,21 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2050,24 +2176,44 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2086,11 +2232,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2116,14 +2262,17 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2141,11 +2290,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2167,8 +2316,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -2176,7 +2328,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2191,16 +2343,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2214,13 +2366,20 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -2235,7 +2394,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
@@ -2245,16 +2404,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
-	threadgroup float d_beta_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
+	threadgroup float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;

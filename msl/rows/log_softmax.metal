@@ -152,8 +152,11 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -180,8 +183,11 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -279,8 +285,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -321,8 +330,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -413,8 +425,11 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -441,8 +456,11 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -540,8 +558,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -582,8 +603,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -674,8 +698,11 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -702,8 +729,11 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -801,8 +831,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -843,8 +876,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -935,8 +971,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1030,8 +1069,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1120,8 +1162,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1215,8 +1260,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1305,8 +1353,11 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1400,8 +1451,11 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];

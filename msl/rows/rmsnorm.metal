@@ -147,8 +147,11 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -243,8 +246,11 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -334,8 +340,11 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -430,8 +439,11 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -521,8 +533,11 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -617,8 +632,11 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
@@ -664,7 +682,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -679,19 +697,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -708,7 +726,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -728,15 +746,18 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -760,7 +781,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *gamma_ [[buffer(1)]],
@@ -775,13 +796,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[4];
 	float gamma_run_[4];
 	float x_run_[4];
@@ -789,17 +812,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -809,21 +832,41 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -836,10 +879,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
@@ -863,14 +907,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -887,7 +934,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
@@ -906,10 +953,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -923,7 +977,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device float *d_gamma_ [[buffer(1)]],
@@ -931,15 +985,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -974,7 +1028,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -989,19 +1043,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1018,7 +1072,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1038,15 +1092,18 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1070,7 +1127,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *gamma_ [[buffer(1)]],
@@ -1085,13 +1142,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
 	float x_run_[8];
@@ -1099,17 +1158,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1119,21 +1178,41 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1146,10 +1225,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1173,14 +1253,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1197,7 +1280,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1216,10 +1299,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1233,7 +1323,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device half *d_gamma_ [[buffer(1)]],
@@ -1241,15 +1331,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1284,7 +1374,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -1299,19 +1389,19 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1328,7 +1418,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1348,15 +1438,18 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1380,7 +1473,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(256)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *gamma_ [[buffer(1)]],
@@ -1395,13 +1488,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float d_rstd_parts_[8];
+	threadgroup float d_rstd_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
 	float x_run_[8];
@@ -1409,17 +1504,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1429,21 +1524,41 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1456,10 +1571,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1483,14 +1599,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1507,7 +1626,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1526,10 +1645,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1543,7 +1669,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_2_args {
 	long size_R_blocks_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device ushort *d_gamma_ [[buffer(1)]],
@@ -1551,15 +1677,15 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_2(
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float d_gamma_reduced_parts_[128];
+	threadgroup float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_blocks_ = int(args.size_R_blocks_);
 	const int thread_ = int(tid);
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

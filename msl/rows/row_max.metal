@@ -120,8 +120,11 @@ kernel void kg_dd4f7221_row_max_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -186,8 +189,11 @@ kernel void kg_dd4f7221_row_max_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -237,8 +243,11 @@ kernel void kg_dd4f7221_row_max_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
@@ -303,8 +312,11 @@ kernel void kg_dd4f7221_row_max_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
@@ -354,8 +366,11 @@ kernel void kg_dd4f7221_row_max_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -420,8 +435,11 @@ kernel void kg_dd4f7221_row_max_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);

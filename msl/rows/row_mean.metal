@@ -135,8 +135,11 @@ kernel void kg_dd4f7221_row_mean_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -204,8 +207,11 @@ kernel void kg_dd4f7221_row_mean_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -258,8 +264,11 @@ kernel void kg_dd4f7221_row_mean_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -327,8 +336,11 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -381,8 +393,11 @@ kernel void kg_dd4f7221_row_mean_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -450,8 +465,11 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));

@@ -135,8 +135,11 @@ kernel void kg_dd4f7221_row_sum_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -203,8 +206,11 @@ kernel void kg_dd4f7221_row_sum_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -256,8 +262,11 @@ kernel void kg_dd4f7221_row_sum_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
@@ -324,8 +333,11 @@ kernel void kg_dd4f7221_row_sum_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
@@ -377,8 +389,11 @@ kernel void kg_dd4f7221_row_sum_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -445,8 +460,11 @@ kernel void kg_dd4f7221_row_sum_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);

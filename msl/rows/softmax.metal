@@ -150,8 +150,11 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -177,8 +180,11 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -265,8 +271,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -306,8 +315,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -385,8 +397,11 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -412,8 +427,11 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -500,8 +518,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -541,8 +562,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -620,8 +644,11 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -647,8 +674,11 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -735,8 +765,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -776,8 +809,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -858,8 +894,11 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -952,8 +991,11 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1035,8 +1077,11 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1129,8 +1174,11 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1212,8 +1260,11 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1306,8 +1357,11 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {

@@ -80,7 +80,7 @@ func TestNames(t *testing.T) {
 
 // complete says what a row lacks, "" if nothing.
 func complete(r gen.Row) string {
-	for _, t := range []string{"c", "msl"} {
+	for _, t := range []string{"c", "msl", "cuda"} {
 		if !slices.Contains(r.Targets, t) {
 			return "has no kernels for " + t
 		}

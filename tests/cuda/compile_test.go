@@ -1,4 +1,4 @@
-// Package cuda compiles the generated CUDA sources with clang. It needs neither CUDA
+// Package cuda compiles the CUDA sources with clang, the generated ones and others. It needs neither CUDA
 // nor a card; what runs on one is tested by the suites behind the build tag cudatest.
 package cuda
 
@@ -12,7 +12,10 @@ import (
 	"github.com/kernelgen/kgen/gen/sim"
 )
 
-// Every generated CUDA source compiles to PTX, without a warning.
+// byHand are sources that kgen does not print.
+var byHand = []string{"../../runtime/internal/testops/kernels.cu"}
+
+// Every CUDA source compiles to PTX, without a warning.
 func TestEverySourceCompiles(t *testing.T) {
 	clang, err := sim.Compiler()
 	if err != nil {
@@ -35,7 +38,7 @@ func TestEverySourceCompiles(t *testing.T) {
 			}
 		})
 	}
-	for _, f := range files {
+	for _, f := range append(files, byHand...) {
 		next <- f
 	}
 	close(next)

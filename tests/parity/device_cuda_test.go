@@ -15,5 +15,8 @@ func standard() []runtime.Option { return []runtime.Option{runtime.CUDA(0)} }
 
 func instructionSets(t testing.TB) []device {
 	t.Helper()
-	return []device{{"cuda", open(t, runtime.CUDA(0))}}
+	return []device{
+		{"cuda", open(t, runtime.CUDA(0))},
+		{"generated", open(t, runtime.CUDA(0), runtime.WithoutLibraries())},
+	}
 }

@@ -186,6 +186,9 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 			return flatBody(field("Coef", jen.Lit(int(t.Coef))), field("Axes", uint8Slice(t.Axes)))
 		})...)))
 	}
+	if k.Product != nil {
+		fields = append(fields, field("Product", product(k.Product)))
+	}
 	if k.Guarded {
 		fields = append(fields, field("Guarded", jen.True()))
 	}
@@ -242,6 +245,27 @@ func wideForm(w *bind.WideForm) *jen.Statement {
 		fields = append(fields, field("Multiple", grid(w.Multiple)))
 	}
 	return jen.Op("&").Add(flat(rt("WideForm"), fields...))
+}
+
+func product(p *bind.MatrixProduct) *jen.Statement {
+	number := func(name string, n uint8) jen.Code { return field(name, jen.Lit(int(n))) }
+	fields := []jen.Code{field("Type", rt(dtypeConsts[p.Type])), number("A", p.A), number("B", p.B), number("C", p.C)}
+	if p.Bias > 0 {
+		fields = append(fields, number("Bias", p.Bias))
+	}
+	if len(p.Batch) > 0 {
+		fields = append(fields, field("Batch", uint8Slice(p.Batch)))
+	}
+	fields = append(fields, field("M", uint8Slice(p.M)), field("N", uint8Slice(p.N)), field("K", uint8Slice(p.K)))
+	for _, flag := range []struct {
+		name string
+		on   bool
+	}{{"TransA", p.TransA}, {"TransB", p.TransB}, {"GELU", p.GELU}} {
+		if flag.on {
+			fields = append(fields, field(flag.name, jen.True()))
+		}
+	}
+	return jen.Op("&").Add(flat(rt("Product"), fields...))
 }
 
 func grid(dims []bind.GridDim) *jen.Statement {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	colTile    = 16  // results that a group of a column reduction has
-	colThreads = 128 // threads in it
+	colTile    = 32  // results that a group of a column reduction has
+	colThreads = 512 // threads in it
 )
 
 // columns is the place of a thread in a column reduction: its column among the

@@ -58,12 +58,13 @@ func (l *lowering) fold(accs []*acc, stages []*plan.Stage, g group) {
 	})
 	l.Emit(&ir.Barrier{})
 	accs = l.newAccs(stages, "")
-	gather := func(i ir.Expr) { l.gather(slots, accs, i) }
-	if _, constant := g.simds.(*ir.Lit); constant {
-		l.unrolled("s", g.most/simdWidth, gather)
-	} else {
-		l.loop("s", lower.Int(0), g.simds, lower.Int(1), gather)
-	}
+	l.unrolled("s", g.most/simdWidth, func(i ir.Expr) {
+		if _, constant := g.simds.(*ir.Lit); constant {
+			l.gather(slots, accs, i)
+		} else {
+			l.when(less(i, g.simds), func() { l.gather(slots, accs, i) })
+		}
+	})
 	l.publish(accs)
 }
 

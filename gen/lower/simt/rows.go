@@ -10,28 +10,32 @@ import (
 	"github.com/kernelgen/kgen/gen/plan"
 )
 
-const (
-	rowThreads = 256 // in a group of a row program, at most
-	rowOwn     = 16  // elements of a row that a thread has; of longer rows it has more
-)
+const keptRow = 4096 // elements of a row that the threads of a group keep, at most
 
-// row is a row program. A slab is 16 elements of a row for each thread of the group. In
-// the wide form a row's first slab stays in registers, and what lies beyond is read
-// again in each phase; in the other form all of it is.
+// row is a row program. A slab is as many elements of a row as a thread keeps, for each
+// thread of the group. In the wide form a row's first slab stays in registers, and what
+// lies beyond is read again in each phase; in the other form all of it is.
 type row struct {
 	*runs
 	group
+	own              int64 // elements of a row that a thread has; of longer rows it has more
 	n, threads, slab ir.Expr
 	phase            []lower.Phase
 	held             []*expr.Read // whose elements stay in registers
 	keep             []lower.Kept // values that do
+	ahead            bool         // the held elements of the row at hand are there
 }
 
 // rows lowers a row program: a group, of as many threads as give each 16 elements of
-// the row, has a row, or a block of rows where column sums are kept for each block.
+// the row, has a row; or a block of rows where column sums are kept for each block, and
+// then a thread has 8 elements, since it has sums for them, too, and those of the next
+// row.
 func (l *lowering) rows(wide bool) {
 	par, red, c := l.k.Par, l.k.Red, l.k.Chunk
-	r := &row{phase: lower.Phases(l.k)}
+	r := &row{phase: lower.Phases(l.k), own: 16}
+	if c != nil {
+		r.own = 8
+	}
 	if len(red) > 0 {
 		r.runs = l.newRuns(wide, red[len(red)-1])
 		r.multiple(r.inner)
@@ -42,7 +46,7 @@ func (l *lowering) rows(wide bool) {
 		r.keep = lower.Keep(l.k)
 		r.findHeld()
 	}
-	l.out.PerThread, l.out.Row = rowOwn, red
+	l.out.PerThread, l.out.Row = r.own, red
 	switch {
 	case c != nil:
 		l.out.Grid = []Dim{{[]*expr.Axis{c.Axis}, 1}}
@@ -52,10 +56,10 @@ func (l *lowering) rows(wide bool) {
 		l.bind(par, &ir.Here{ID: ir.GroupX})
 	}
 	r.n = l.extent("n", red)
-	r.group = l.group(rowThreads)
+	r.group = l.group(keptRow / r.own)
 	r.threads = l.here(ir.Threads, "threads")
 	r.simds = lower.DivI(r.threads, lower.Int(simdWidth))
-	r.slab = l.Name("slab", times(r.threads, rowOwn))
+	r.slab = l.Name("slab", times(r.threads, r.own))
 	if c == nil {
 		r.one()
 		return
@@ -83,9 +87,16 @@ func (r *row) block(c *plan.Chunk) {
 			}
 		})
 	})
+	fixed, varying := r.parted()
+	r.fetch(fixed, r.heldIn)
+	r.ahead = true
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
+		next := r.Name("next", lower.AddI(at, lower.Int(1)))
+		r.fetchIf(bin(ir.Eq, at, from), varying, at, r.heldIn)
+		r.fetchIf(less(next, to), varying, next, r.nextIn)
 		r.bind(r.k.Par, at)
 		r.one()
+		r.advanceIf(less(next, to), varying)
 		if len(r.k.Passes()) == 1 {
 			// The next row's parts must not overtake the reading of this one's;
 			// where there are more passes, their barriers lie between.
@@ -101,7 +112,7 @@ func (r *row) block(c *plan.Chunk) {
 }
 
 // sums are the thread's sums of the columns that it keeps.
-func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", rowOwn) }
+func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", r.own) }
 
 // findHeld finds the reads that several phases need, of which those do not count that
 // only a value needs that is kept.
@@ -158,7 +169,7 @@ func (r *row) beyond(body func(from ir.Expr)) {
 // runsOf runs body for the thread's runs in the slab at a position, as far as the row
 // goes: number i, at a position of the row.
 func (r *row) runsOf(from ir.Expr, body func(i, at ir.Expr)) {
-	r.unrolled("i", rowOwn/r.run, func(i ir.Expr) {
+	r.unrolled("i", r.own/r.run, func(i ir.Expr) {
 		at := r.Name(posName(r.k.Red), r.runAt(from, i))
 		s := &ir.If{C: less(at, r.n)}
 		r.In(&s.Then, func() { body(i, at) })
@@ -174,7 +185,7 @@ func (r *row) runAt(from, i ir.Expr) ir.Expr {
 // elementsOf runs body for each of the thread's elements in the slab at a position, as
 // far as the row goes: at a position of the row, which is bound.
 func (r *row) elementsOf(from ir.Expr, body func(at, v ir.Expr)) {
-	r.unrolled("i", rowOwn/r.run, func(i ir.Expr) {
+	r.unrolled("i", r.own/r.run, func(i ir.Expr) {
 		one := func(v ir.Expr) {
 			at := r.Name(posName(r.k.Red), lower.AddI(r.runAt(from, i), v))
 			s := &ir.If{C: less(at, r.n)}
@@ -193,11 +204,16 @@ func (r *row) elementsOf(from ir.Expr, body func(at, v ir.Expr)) {
 }
 
 func (r *row) heldIn(e *expr.Read) *ir.Array {
-	return r.array(e.T.Name+"_row"+r.number(e), rowOwn)
+	return r.array(e.T.Name+"_row"+r.number(e), r.own)
+}
+
+// nextIn is where the elements of the next row are.
+func (r *row) nextIn(e *expr.Read) *ir.Array {
+	return r.array(e.T.Name+"_next"+r.number(e), r.own)
 }
 
 func (r *row) keptIn(k lower.Kept) *ir.Array {
-	return r.array("kept"+r.numberKept(k), rowOwn)
+	return r.array("kept"+r.numberKept(k), r.own)
 }
 
 func (r *row) numberKept(k lower.Kept) string {
@@ -209,15 +225,60 @@ func (r *row) numberKept(k lower.Kept) string {
 	return ""
 }
 
+// parted parts the held reads: those of the same elements for every row, and the others.
+func (r *row) parted() (fixed, varying []*expr.Read) {
+	for _, e := range r.held {
+		of := func(a *expr.Axis) bool { return e.Idx == nil && slices.Contains(e.T.Axes, a) || expr.Uses(e, a) }
+		if slices.ContainsFunc(r.k.Par, of) {
+			varying = append(varying, e)
+		} else {
+			fixed = append(fixed, e)
+		}
+	}
+	return fixed, varying
+}
+
+// fetch reads held elements of the row at hand.
+func (r *row) fetch(list []*expr.Read, into func(*expr.Read) *ir.Array) {
+	if len(list) == 0 {
+		return
+	}
+	r.within(func(i, at ir.Expr) {
+		r.bind(r.k.Red, at)
+		for _, e := range list {
+			r.load(into(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+		}
+	})
+}
+
+// fetchIf reads held elements of another row where a condition holds.
+func (r *row) fetchIf(c ir.Expr, list []*expr.Read, row ir.Expr, into func(*expr.Read) *ir.Array) {
+	if len(list) > 0 {
+		r.when(c, func() {
+			r.bind(r.k.Par, row)
+			r.fetch(list, into)
+		})
+	}
+}
+
+// advanceIf makes elements that were read ahead those of the row at hand, where a
+// condition holds.
+func (r *row) advanceIf(c ir.Expr, list []*expr.Read) {
+	if len(list) > 0 {
+		r.when(c, func() {
+			r.unrolled("i", r.own, func(i ir.Expr) {
+				for _, e := range list {
+					r.Emit(&ir.Put{A: r.heldIn(e), I: i, X: &ir.At{A: r.nextIn(e), I: i}})
+				}
+			})
+		})
+	}
+}
+
 // one computes the row at hand.
 func (r *row) one() {
-	if len(r.held) > 0 {
-		r.within(func(i, at ir.Expr) {
-			r.bind(r.k.Red, at)
-			for _, e := range r.held {
-				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
-			}
-		})
+	if !r.ahead {
+		r.fetch(r.held, r.heldIn)
 	}
 	for n, stages := range r.k.Passes() {
 		r.pass(n, stages)

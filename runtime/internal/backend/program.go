@@ -46,6 +46,7 @@ type Command struct {
 	Source  *string
 	Grid    [3]int64 // blocks, x first; each at least 1
 	Threads int      // of a block, along x
+	Product *Product // what a library may do in the Kernel's place, nil if it is nothing that one has
 
 	// HostFunc is the function of a Host command. param are the parameters of
 	// the run.
@@ -54,6 +55,27 @@ type Command struct {
 	Bytes   int64  // Copy and Fill
 	Pattern uint64 // Fill: the element, repeated to eight bytes
 }
+
+// Product is C[Batch, M, N] = E(sum over K of A[Batch, M, K] · B[Batch, K, N]) of
+// row-major matrices, where E adds a bias[N], applies the tanh form of GELU, or does both
+// in this order.
+type Product struct {
+	Type           Float
+	A, B, C, Bias  int   // positions in Bufs; Bias is negative without one
+	Batch, M, N, K int64 // at least 1
+	TransA, TransB bool  // A is [Batch, K, M], B is [Batch, N, K]
+	GELU           bool
+}
+
+// Float is the type of elements.
+type Float uint8
+
+// The types.
+const (
+	F32 Float = iota
+	F16
+	BF16
+)
 
 // Buf is a place in memory: an offset from the base of a slot.
 type Buf struct {

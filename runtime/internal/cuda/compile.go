@@ -51,14 +51,14 @@ func (d *Device) loadFrame() error {
 // unit is a source to be compiled, with the name of a kernel in it for messages.
 type unit struct{ source, name string }
 
-// units returns the sources of the commands that are not loaded. The caller holds
-// d.mu.
-func (d *Device) units(cmds []backend.Command) []unit {
+// units returns the sources of the commands that are not loaded, without those that a
+// product stands for. The caller holds d.mu.
+func (d *Device) units(cmds []backend.Command, products []*C.kgc_product) []unit {
 	var units []unit
 	seen := map[string]bool{}
 	for i := range cmds {
 		c := &cmds[i]
-		if c.Kind != backend.Kernel || c.Source == nil || d.modules[*c.Source] != nil || seen[*c.Source] {
+		if c.Kind != backend.Kernel || c.Source == nil || products[i] != nil || d.modules[*c.Source] != nil || seen[*c.Source] {
 			continue
 		}
 		seen[*c.Source] = true
@@ -121,7 +121,7 @@ func (d *Device) function(source, name string, threads int) (unsafe.Pointer, err
 
 // options are those that kernels are compiled with.
 func (d *Device) options() []string {
-	return []string{fmt.Sprintf("--gpu-architecture=sm_%d%d", d.c.major, d.c.minor), "--std=c++17", "-lineinfo", "--fmad=true"}
+	return []string{fmt.Sprintf("--gpu-architecture=sm_%d%d", d.c.major, d.c.minor), "--std=c++17", "-lineinfo", "--fmad=false"}
 }
 
 // cubin returns the compiled form of a source, and whether it was in the cache.

@@ -35,6 +35,7 @@ type Device struct {
 	modules  map[string]unsafe.Pointer // by source
 	compiled int                       // sources that NVRTC compiled
 	spare    map[int64][]twins         // by size
+	products map[productKey]*C.kgc_product
 
 	copy, restore, fill unsafe.Pointer // functions of kernels.cu
 }
@@ -138,6 +139,11 @@ func (d *Device) Now() int64 { return int64(C.kgc_now()) }
 func (d *Device) Close() {
 	for _, m := range d.modules {
 		C.kgc_unload_module(d.c, m)
+	}
+	for _, p := range d.products {
+		if p != nil {
+			C.kgc_free_product(d.c, p)
+		}
 	}
 	for _, list := range d.spare {
 		for _, t := range list {

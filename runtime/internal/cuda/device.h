@@ -7,9 +7,11 @@
 
 #include "driver.h"
 
-/* KGC_HISTORY is how many of the last programs are remembered: more than are ever in
+/* KGC_ALIGNMENT is that of the operands of products: the same for all, so that a product
+ * has one algorithm, and its result the same bits, wherever its operands lie.
+ * KGC_HISTORY is how many of the last programs are remembered: more than are ever in
  * flight. KGC_AFTER is the most programs that one may depend on. */
-enum { KGC_HISTORY = 512, KGC_AFTER = 256, KGC_STAGE = 4 << 20 };
+enum { KGC_HISTORY = 512, KGC_AFTER = 256, KGC_STAGE = 4 << 20, KGC_WORKSPACE = 32 << 20, KGC_ALIGNMENT = 16 };
 
 /* What a call of the driver returned: its name and a CUresult, 0 for success. */
 typedef struct kgc_status {
@@ -36,10 +38,18 @@ typedef struct kgc_state {
 	int32_t skipped, unused;
 } kgc_state;
 
+/* A matrix product of cuBLASLt, column-major: out = left·right. */
+typedef struct kgc_product {
+	void *desc, *left, *right, *out;
+	cublasLtMatmulAlgo_t algo;
+} kgc_product;
+
 /* A command: a kernel, with the offsets of its addresses and of its block in the
  * parameter buffer. */
 typedef struct kgc_cmd {
 	void *fn;
+	kgc_product *product;                       /* in the place of a kernel */
+	int32_t left_at, right_at, out_at, bias_at; /* its addresses among the command's; bias_at may be negative */
 	uint32_t grid[3], threads;
 	int32_t op, unused;
 	int64_t buf, block;
@@ -55,6 +65,7 @@ typedef struct kgc_program {
 	void *graph;   /* of a run, from the second on */
 	int32_t ran;   /* it ran once */
 	int32_t plain; /* it cannot be captured */
+	uint64_t *seen; /* the addresses of its products in the last run, which a graph holds */
 	void **event;  /* of a timed program: the base, the beginning, each command's end */
 	int64_t nevent;
 	int64_t base; /* kgc_now a little before event[0] */
@@ -64,6 +75,7 @@ typedef struct kgc_program {
 typedef struct kgc_device {
 	kgc_driver cu;
 	kgc_nvrtc rtc;
+	kgc_lt lt;
 	char why[256]; /* a library cannot be used */
 	CUdevice dev;
 	CUcontext ctx;
@@ -71,6 +83,8 @@ typedef struct kgc_device {
 	int32_t rtc_major, rtc_minor;
 	CUstream run, copy, mem; /* programs, transfers, allocation */
 	CUfunction begin, end;
+	void *products;        /* the handle of cuBLASLt, NULL without it */
+	CUdeviceptr workspace; /* of its kernels */
 	CUdeviceptr failed; /* int32_t[KGC_HISTORY], by seq: the program failed */
 
 	pthread_mutex_t mu;
@@ -90,6 +104,18 @@ kgc_device *kgc_new(void);
 /* Opens a library; on failure it returns 0 and d->why says why. */
 int32_t kgc_load_driver(kgc_device *d, const char *path);
 int32_t kgc_load_nvrtc(kgc_device *d, const char *path);
+
+/* Opens cuBLASLt for a card that is open, and takes memory for it. */
+int32_t kgc_load_lt(kgc_device *d, const char *path);
+
+/* A product of row-major matrices, as in package backend; type is a cudaDataType. NULL
+ * if the library has none. */
+kgc_product *kgc_new_product(kgc_device *d, int32_t type, int64_t batch, int64_t m, int64_t n, int64_t k,
+			     int32_t trans_a, int32_t trans_b, int32_t epilogue);
+void kgc_free_product(kgc_device *d, kgc_product *p);
+
+/* Puts a product of a run on the stream. */
+kgc_status kgc_multiply(kgc_device *d, const kgc_cmd *c, const uint64_t *addresses);
 
 /* Opens a card. After a failure kgc_close is still due. */
 kgc_status kgc_open(kgc_device *d, int32_t ordinal);

@@ -64,6 +64,31 @@ int32_t kgc_load_nvrtc(kgc_device *d, const char *path) {
 	return 1;
 }
 
+int32_t kgc_load_lt(kgc_device *d, const char *path) {
+	void *lib = open_library(d, path);
+	if (lib == NULL) return 0;
+#define FIND(name, params)                                                                                             \
+	if (!find(d, lib, path, #name, &d->lt.name)) return 0;
+	KGC_LT(FIND)
+#undef FIND
+	uint64_t workspace = 0;
+	void *handle = NULL;
+	kgc_status s = kgc_alloc(d, KGC_WORKSPACE, &workspace);
+	if (s.code != 0) {
+		snprintf(d->why, sizeof d->why, "no memory for its workspace");
+		return 0;
+	}
+	cublasStatus_t r = d->lt.cublasLtCreate(&handle);
+	if (r != CUBLAS_STATUS_SUCCESS) {
+		kgc_free(d, workspace);
+		snprintf(d->why, sizeof d->why, "%s: cublasLtCreate: %d", path, r);
+		return 0;
+	}
+	d->products = handle;
+	d->workspace = workspace;
+	return 1;
+}
+
 static kgc_status attribute(kgc_device *d, int which, int32_t *out) {
 	int value = 0;
 	KGC_TRY(cuDeviceGetAttribute, &value, which, d->dev);
@@ -133,6 +158,10 @@ void kgc_close(kgc_device *d) {
 		d->cu.cuCtxSetCurrent(d->ctx);
 		if (d->run != NULL) d->cu.cuStreamSynchronize(d->run);
 		if (d->failed != 0) kgc_free(d, d->failed);
+		if (d->products != NULL) {
+			d->lt.cublasLtDestroy(d->products);
+			kgc_free(d, d->workspace);
+		}
 		close_stream(d, d->run);
 		close_stream(d, d->copy);
 		close_stream(d, d->mem);

@@ -4,8 +4,8 @@
 // In come planned programs; each is laid out once in a parameter buffer, which a
 // run copies to the card, and from its second run on replayed as a CUDA graph. Out
 // come completion and the first fault. The package knows nothing of tensors or
-// specs. The driver and NVRTC are opened at run time, so it builds, and says what is
-// missing, where there is neither.
+// specs. The libraries are opened at run time, so it builds, and says what is
+// missing, where the driver or NVRTC is.
 //
 // A kernel is called as
 //
@@ -16,6 +16,11 @@
 // nothing where fault->set is not 0. Unlike on the CPU, kernels that are not guarded
 // go on after a fault, and run in a program that is skipped: they write only what
 // the runtime then drops.
+//
+// A command that is a matrix product (backend.Product) is left to cuBLASLt where the
+// library is found and has an algorithm for it, and its source is not compiled then. The
+// library takes addresses when it is called, so a graph holds those of the products:
+// a run in which they are others is launched anew, and captured when they stay.
 //
 // Tests that need a card are built with the tag cudatest. To run them elsewhere:
 //

@@ -1,6 +1,6 @@
-/* The CUDA driver API and NVRTC as far as this package uses them, declared here so
- * that it builds where neither is installed. Names, types and numbers are those of
- * cuda.h and nvrtc.h. */
+/* The CUDA driver API, NVRTC and cuBLASLt as far as this package uses them, declared
+ * here so that it builds where none is installed. Names, types and numbers are those of
+ * cuda.h, nvrtc.h and cublasLt.h. */
 #ifndef KGEN_CUDA_DRIVER_H
 #define KGEN_CUDA_DRIVER_H
 
@@ -22,6 +22,7 @@ enum {
 	CUDA_SUCCESS = 0,
 	CUDA_ERROR_OUT_OF_MEMORY = 2,
 	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_UNKNOWN = 999,
 };
 
 enum {
@@ -96,8 +97,66 @@ enum { NVRTC_SUCCESS = 0 };
 	X(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram, char *)) \
 	X(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram *))
 
+/* cuBLASLt. Its handles and descriptions are pointers to what only it knows. */
+typedef int cublasStatus_t;
+
+enum {
+	CUBLAS_STATUS_SUCCESS = 0,
+	CUDA_R_32F = 0,
+	CUDA_R_16F = 2,
+	CUDA_R_16BF = 14,
+	CUBLAS_COMPUTE_32F = 68,
+	CUBLAS_OP_T = 1,
+	CUBLASLT_MATMUL_DESC_TRANSA = 3,
+	CUBLASLT_MATMUL_DESC_TRANSB = 4,
+	CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+	CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+	CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,
+	CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6,
+	CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+	CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
+	CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+	CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+	CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
+	CUBLASLT_EPILOGUE_DEFAULT = 1,
+	CUBLASLT_EPILOGUE_BIAS = 4,
+	CUBLASLT_EPILOGUE_GELU = 32,
+};
+
+typedef struct cublasLtMatmulAlgo_t {
+	uint64_t data[8];
+} cublasLtMatmulAlgo_t;
+
+typedef struct cublasLtMatmulHeuristicResult_t {
+	cublasLtMatmulAlgo_t algo;
+	size_t workspaceSize;
+	cublasStatus_t state;
+	float wavesCount;
+	int reserved[4];
+} cublasLtMatmulHeuristicResult_t;
+
+#define KGC_LT(X) \
+	X(cublasLtCreate, (void **)) \
+	X(cublasLtDestroy, (void *)) \
+	X(cublasLtMatmulDescCreate, (void **, int, int)) \
+	X(cublasLtMatmulDescDestroy, (void *)) \
+	X(cublasLtMatmulDescSetAttribute, (void *, int, const void *, size_t)) \
+	X(cublasLtMatrixLayoutCreate, (void **, int, uint64_t, uint64_t, int64_t)) \
+	X(cublasLtMatrixLayoutDestroy, (void *)) \
+	X(cublasLtMatrixLayoutSetAttribute, (void *, int, const void *, size_t)) \
+	X(cublasLtMatmulPreferenceCreate, (void **)) \
+	X(cublasLtMatmulPreferenceDestroy, (void *)) \
+	X(cublasLtMatmulPreferenceSetAttribute, (void *, int, const void *, size_t)) \
+	X(cublasLtMatmulAlgoGetHeuristic, \
+	  (void *, void *, void *, void *, void *, void *, void *, int, cublasLtMatmulHeuristicResult_t *, int *)) \
+	X(cublasLtMatmul, \
+	  (void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *, void *, \
+	   void *, void *, const cublasLtMatmulAlgo_t *, void *, size_t, CUstream))
+
 #define KGC_DRIVER_FIELD(name, symbol, params) CUresult(*name) params;
 #define KGC_NVRTC_FIELD(result, name, params) result(*name) params;
+
+#define KGC_LT_FIELD(name, params) cublasStatus_t(*name) params;
 
 typedef struct kgc_driver {
 	KGC_DRIVER(KGC_DRIVER_FIELD)
@@ -106,5 +165,9 @@ typedef struct kgc_driver {
 typedef struct kgc_nvrtc {
 	KGC_NVRTC(KGC_NVRTC_FIELD)
 } kgc_nvrtc;
+
+typedef struct kgc_lt {
+	KGC_LT(KGC_LT_FIELD)
+} kgc_lt;
 
 #endif

@@ -54,10 +54,19 @@ func (d *Device) openAny(paths []string, open func(path *C.char) C.int32_t) stri
 	return first
 }
 
-// compilers are where NVRTC is looked for: by the loader, where the toolkit installs
-// it, and where the Python packages do.
+// compilers are where NVRTC is looked for.
 func compilers() []string {
-	paths := []string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}
+	return append([]string{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}, installed("libnvrtc.so*", "cuda_nvrtc")...)
+}
+
+// multipliers are where cuBLASLt is looked for.
+func multipliers() []string {
+	return append([]string{"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12"}, installed("libcublasLt.so*", "cublas")...)
+}
+
+// installed finds a library where the toolkit installs it, and where the Python packages
+// do: of CUDA 13 all have one folder, before each its own.
+func installed(pattern, python12 string) []string {
 	lib := []string{"/usr/local/cuda/lib64", "/usr/local/cuda/targets/*/lib"}
 	python := []string{"/usr/local/lib/python3*", "/usr/lib/python3*", "/opt/*/lib/python3*"}
 	for _, name := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -72,11 +81,12 @@ func compilers() []string {
 		}
 	}
 	for _, p := range python {
-		lib = append(lib, filepath.Join(p, "*-packages/nvidia/cu13/lib"), filepath.Join(p, "*-packages/nvidia/cuda_nvrtc/lib"))
+		lib = append(lib, filepath.Join(p, "*-packages/nvidia/cu13/lib"), filepath.Join(p, "*-packages/nvidia", python12, "lib"))
 	}
+	var paths []string
 	for _, dir := range lib {
-		found, _ := filepath.Glob(filepath.Join(dir, "libnvrtc.so*")) // the pattern is well-formed
-		slices.Reverse(found)                                         // the newest first
+		found, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is well-formed
+		slices.Reverse(found)                                  // the newest first
 		paths = append(paths, found...)
 	}
 	return paths

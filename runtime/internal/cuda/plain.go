@@ -10,3 +10,14 @@ func (in *instance) launchAlways(on bool) {
 		in.c.plain = 1
 	}
 }
+
+// products returns how many commands are products of cuBLASLt.
+func (c *code) products() int {
+	n := 0
+	for i := range c.cmds {
+		if c.cmds[i].product != nil {
+			n++
+		}
+	}
+	return n
+}

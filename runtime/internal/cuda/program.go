@@ -56,7 +56,8 @@ func (d *Device) Build(p *backend.Program) (backend.Code, error) {
 			return nil, err
 		}
 	}
-	if err := d.load(d.units(p.Commands)); err != nil {
+	products := d.productsOf(p.Commands)
+	if err := d.load(d.units(p.Commands, products)); err != nil {
 		return nil, err
 	}
 	c := &code{dev: d, tableOff: align(C.sizeof_kgc_head)}
@@ -66,7 +67,7 @@ func (d *Device) Build(p *backend.Program) (backend.Code, error) {
 	c.blockOff = align(c.tableOff + ptrBytes*int64(len(c.table)))
 	ref := int64(0)
 	for i := range p.Commands {
-		if err := c.add(&p.Commands[i], c.tableOff+ptrBytes*ref); err != nil {
+		if err := c.add(&p.Commands[i], products[i], c.tableOff+ptrBytes*ref); err != nil {
 			return nil, err
 		}
 		ref += int64(len(p.Commands[i].Bufs))
@@ -89,9 +90,14 @@ func check(cmd *backend.Command) error {
 }
 
 // add appends a command whose addresses are at an offset of the parameter buffer.
-func (c *code) add(cmd *backend.Command, buf int64) error {
+func (c *code) add(cmd *backend.Command, product *C.kgc_product, buf int64) error {
 	out := C.kgc_cmd{op: C.int32_t(cmd.Op), buf: C.int64_t(buf), block: C.int64_t(c.addBlock(cmd))}
-	if cmd.Kind == backend.Kernel {
+	switch {
+	case product != nil:
+		q := cmd.Product
+		out.product = product
+		out.left_at, out.right_at, out.out_at, out.bias_at = C.int32_t(q.B), C.int32_t(q.A), C.int32_t(q.C), C.int32_t(q.Bias)
+	case cmd.Kind == backend.Kernel:
 		fn, err := c.dev.function(*cmd.Source, cmd.Name, cmd.Threads)
 		if err != nil {
 			return err
@@ -100,7 +106,7 @@ func (c *code) add(cmd *backend.Command, buf int64) error {
 		for i, n := range cmd.Grid {
 			out.grid[i] = C.uint32_t(n)
 		}
-	} else {
+	default:
 		out.fn, out.threads = c.dev.mover(cmd), moveThreads
 		out.grid = [3]C.uint32_t{C.uint32_t(max((cmd.Bytes+moveTile-1)/moveTile, 1)), 1, 1}
 	}

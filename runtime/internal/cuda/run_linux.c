@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Waiting for a program, the host looks at its event for so long before it sleeps,
@@ -23,6 +24,7 @@ static kgc_status mark(kgc_device *d, kgc_program *p, int64_t i) {
 static kgc_status launch(kgc_device *d, kgc_program *p, const kgc_cmd *c) {
 	CUdeviceptr buf = p->dev + c->buf, block = p->dev + c->block, fault = p->dev + p->state;
 	int op = c->op;
+	if (c->product != NULL) return kgc_multiply(d, c, (const uint64_t *)(p->host + c->buf));
 	void *args[] = {&buf, &block, &fault, &op};
 	KGC_TRY(cuLaunchKernel, c->fn, c->grid[0], c->grid[1], c->grid[2], c->threads, 1, 1, 0, d->run, args, NULL);
 	return KGC_OK;
@@ -66,6 +68,41 @@ static void capture(kgc_device *d, kgc_program *p, const kgc_cmd *cmd, int64_t n
 	if (g != NULL) d->cu.cuGraphDestroy(g);
 }
 
+/* Puts the addresses of a product at out, and returns how many there are. */
+static int64_t addresses(const kgc_program *p, const kgc_cmd *c, uint64_t *out) {
+	const uint64_t *table = (const uint64_t *)(p->host + c->buf);
+	const int32_t at[] = {c->left_at, c->right_at, c->out_at, c->bias_at};
+	int64_t n = 0;
+	for (int i = 0; i < 4; i++)
+		if (at[i] >= 0) out[n++] = table[at[i]];
+	return n;
+}
+
+/* Notes the addresses of a run's products and says whether they are other ones than
+ * before: a graph holds those that it was captured with. */
+static int moved(kgc_program *p, const kgc_cmd *cmd, int64_t n) {
+	int64_t products = 0, at = 0;
+	for (int64_t i = 0; i < n; i++) products += cmd[i].product != NULL;
+	if (products == 0) return 0;
+	int other = p->seen == NULL;
+	if (other) p->seen = calloc((size_t)products * 4, sizeof *p->seen);
+	if (p->seen == NULL) return 1;
+	for (int64_t i = 0; i < n; i++) {
+		if (cmd[i].product == NULL) continue;
+		uint64_t now[4];
+		int64_t m = addresses(p, &cmd[i], now);
+		if (memcmp(&p->seen[at], now, (size_t)m * sizeof *now) != 0) other = 1;
+		memcpy(&p->seen[at], now, (size_t)m * sizeof *now);
+		at += m;
+	}
+	return other;
+}
+
+static void drop_graph(kgc_device *d, kgc_program *p) {
+	if (p->graph != NULL) d->cu.cuGraphExecDestroy(p->graph);
+	p->graph = NULL;
+}
+
 /* Notes the moment that the times of a run count from, on both clocks. */
 static kgc_status set_base(kgc_device *d, kgc_program *p) {
 	p->base = kgc_now();
@@ -79,6 +116,10 @@ static kgc_status start(kgc_device *d, kgc_program *p, const kgc_cmd *cmd, int64
 	if (p->event != NULL) {
 		kgc_status s = set_base(d, p);
 		return s.code != 0 ? s : enqueue(d, p, cmd, n);
+	}
+	if (moved(p, cmd, n)) {
+		drop_graph(d, p);
+		p->ran = 0;
 	}
 	if (p->ran && p->graph == NULL && !p->plain) capture(d, p, cmd, n);
 	p->ran = 1;
@@ -176,8 +217,9 @@ void kgc_times(kgc_device *d, kgc_program *p, int64_t *out) {
 
 void kgc_release(kgc_device *d, kgc_program *p) {
 	kgc_untime(d, p);
-	if (p->graph != NULL && d->cu.cuCtxSetCurrent(d->ctx) == CUDA_SUCCESS) d->cu.cuGraphExecDestroy(p->graph);
-	p->graph = NULL;
+	if (d->cu.cuCtxSetCurrent(d->ctx) == CUDA_SUCCESS) drop_graph(d, p);
+	free(p->seen);
+	p->seen = NULL;
 }
 
 int64_t kgc_replays(kgc_device *d) {

@@ -19,7 +19,7 @@ var (
 
 // embeddingOp looks rows of a table up; an id that is not a row is a fault.
 var embeddingOp = &runtime.Op{
-	Name: "embedding", Hash: 11, Axes: embeddingAxes(false),
+	Name: "embedding", Hash: 11, CUDA: &Source, Axes: embeddingAxes(false),
 	Ins: []runtime.Arg{ids, {Name: "W", Shape: table}}, Outs: []runtime.Arg{{Name: "y", Shape: rows}},
 	Variants: []runtime.Variant{{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),
@@ -53,7 +53,7 @@ func inTable(c *runtime.RefCall, i int, id int32) bool {
 }
 
 var embeddingGrad = &runtime.Op{
-	Name: "embedding_backward", Hash: 12, Axes: embeddingAxes(true), Accumulate: sum2,
+	Name: "embedding_backward", Hash: 12, CUDA: &Source, Axes: embeddingAxes(true), Accumulate: sum2,
 	Ins: []runtime.Arg{ids, {Name: "d_y", Shape: rows}}, Outs: []runtime.Arg{{Name: "d_W", Shape: table}},
 	Variants: []runtime.Variant{{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),
@@ -61,6 +61,7 @@ var embeddingGrad = &runtime.Op{
 			Symbol: "kt_embedding_grad", C: kernel("kt_embedding_grad"), Buffers: []runtime.Buffer{read(0), read(1), write(2)},
 			Block: embeddingBlock(), BlockBytes: 24, Faults: true,
 			CPU: runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 1}}, Cost: []uint8{0}, CostPer: 1000},
+			GPU: blocks(1, 1),
 		}},
 		Ref: func(c *runtime.RefCall) {
 			ids, dy, dw := elements[int32](c, 0), elements[float32](c, 1), elements[float32](c, 2)

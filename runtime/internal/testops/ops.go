@@ -1,12 +1,24 @@
 package testops
 
 import (
+	_ "embed" // kernels.cu
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime"
 )
 
 const tile = 1024
+
+// Source is the CUDA C++ of the operations that are also for a card: all but those
+// about instruction sets and guard bytes, which it does not have.
+//
+//go:embed kernels.cu
+var Source string
+
+// blocks is the launch on a card of a kernel with a block for each tile of an axis.
+func blocks(axis uint8, tile int64) runtime.GPULaunch {
+	return runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{axis}, Tile: tile}}, Threads: 128}
+}
 
 // elements returns buffer i of a reference call.
 func elements[T any](c *runtime.RefCall, i int) []T {
@@ -35,6 +47,7 @@ func overTiles(symbol string, block []runtime.Field, bytes int, bufs ...runtime.
 	return runtime.Kernel{
 		Symbol: symbol, Buffers: bufs, Block: block, BlockBytes: bytes, C: kernel(symbol),
 		CPU: runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: tile}}, CostPer: 250 * tile},
+		GPU: blocks(0, tile),
 	}
 }
 
@@ -54,7 +67,7 @@ func scalarBlock() []runtime.Field {
 
 // addOp is y = a + b; its gradient has a kernel for each output.
 var addOp = &runtime.Op{
-	Name: "add", Hash: 1, Axes: groupAxis(),
+	Name: "add", Hash: 1, CUDA: &Source, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -72,7 +85,7 @@ var addOp = &runtime.Op{
 }
 
 var addGrad = &runtime.Op{
-	Name: "add_grad", Hash: 2, Axes: groupAxis(),
+	Name: "add_grad", Hash: 2, CUDA: &Source, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("d_y")}, Outs: []runtime.Arg{group("d_a"), group("d_b")},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(2),
@@ -90,7 +103,7 @@ var addGrad = &runtime.Op{
 // sum2 is add as it comes with gradients: an op of its own, since an op cannot
 // refer to itself in its own initialiser.
 var sum2 = &runtime.Op{
-	Name: "add", Hash: 1, Axes: groupAxis(),
+	Name: "add", Hash: 1, CUDA: &Source, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -106,7 +119,7 @@ var sum2 = &runtime.Op{
 
 // mulOp is y = a * b.
 var mulOp = &runtime.Op{
-	Name: "mul", Hash: 3, Axes: groupAxis(),
+	Name: "mul", Hash: 3, CUDA: &Source, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -126,7 +139,7 @@ var mulOp = &runtime.Op{
 }
 
 var mulGrad = &runtime.Op{
-	Name: "mul_grad", Hash: 4, Axes: groupAxis(), Accumulate: sum2,
+	Name: "mul_grad", Hash: 4, CUDA: &Source, Axes: groupAxis(), Accumulate: sum2,
 	Ins: []runtime.Arg{group("a"), group("b"), group("d_y")}, Outs: []runtime.Arg{group("d_a"), group("d_b")},
 	Variants: []runtime.Variant{{
 		Ins: types(3), Outs: types(2),
@@ -146,7 +159,7 @@ var mulGrad = &runtime.Op{
 
 func scale(name string, hash uint64, in, out string, g *runtime.Grad) *runtime.Op {
 	return &runtime.Op{
-		Name: name, Hash: hash, Axes: groupAxis(), Grad: g, Params: lr("s"),
+		Name: name, Hash: hash, CUDA: &Source, Axes: groupAxis(), Grad: g, Params: lr("s"),
 		Ins: []runtime.Arg{group(in)}, Outs: []runtime.Arg{group(out)},
 		Variants: []runtime.Variant{{
 			Ins: types(1), Outs: types(1),
@@ -175,7 +188,7 @@ var copyOp = func() *runtime.Op {
 
 // fillOp makes a tensor of one value, whose shape the caller gives.
 var fillOp = &runtime.Op{
-	Name: "fill", Hash: 7, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}}, Params: lr("value"),
+	Name: "fill", Hash: 7, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}}, Params: lr("value"),
 	Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Outs:   types(1),
@@ -191,7 +204,7 @@ var fillOp = &runtime.Op{
 
 // sgdOp is w -= lr * g, in place.
 var sgdOp = &runtime.Op{
-	Name: "sgd", Hash: 8, Axes: groupAxis(), Params: lr("lr"),
+	Name: "sgd", Hash: 8, CUDA: &Source, Axes: groupAxis(), Params: lr("lr"),
 	Ins: []runtime.Arg{{Name: "w", Shape: []runtime.Dim{{0}}, InOut: true}, group("g")},
 	Variants: []runtime.Variant{{
 		Ins: types(2),
@@ -212,7 +225,7 @@ var sgdOp = &runtime.Op{
 // sumOp is the sum of all elements, in two kernels with a workspace of one number
 // for each tile.
 var sumOp = &runtime.Op{
-	Name: "sum", Hash: 9, Axes: []runtime.Axis{{Name: "P", Group: true}, {Name: "C", ChunkOf: []uint8{0}, Chunk: tile}},
+	Name: "sum", Hash: 9, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true}, {Name: "C", ChunkOf: []uint8{0}, Chunk: tile}},
 	Ins: []runtime.Arg{group("x")}, Outs: []runtime.Arg{{Name: "y"}},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(1), Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{1}}},
@@ -223,7 +236,7 @@ var sumOp = &runtime.Op{
 		}(), {
 			Symbol: "kt_final_sum", C: kernel("kt_final_sum"), Buffers: []runtime.Buffer{read(2), write(1)},
 			Block: []runtime.Field{{Offset: 0, Size: []uint8{1}}}, BlockBytes: 8,
-			CPU: runtime.CPULaunch{Cost: []uint8{1}, CostPer: 250},
+			CPU: runtime.CPULaunch{Cost: []uint8{1}, CostPer: 250}, GPU: runtime.GPULaunch{Threads: 32},
 		}},
 		Ref: func(c *runtime.RefCall) {
 			sum := 0.0
@@ -237,7 +250,7 @@ var sumOp = &runtime.Op{
 }
 
 var sumGrad = &runtime.Op{
-	Name: "sum_grad", Hash: 10, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}},
+	Name: "sum_grad", Hash: 10, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}},
 	Ins: []runtime.Arg{{Name: "d_y"}}, Outs: []runtime.Arg{group("d_x")},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(1),

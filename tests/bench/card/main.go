@@ -2,11 +2,14 @@
 // each: its name, type, milliseconds, the least bytes that it has to move and its float
 // operations. beside.py runs the same in PyTorch and prints both, with the share of
 // what a copy on the card reaches.
+//
+//	card [-generated]
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log"
 	"math"
@@ -20,7 +23,13 @@ import (
 const rows, cols, classes = 16384, 4096, 32768
 
 func main() {
-	d, err := runtime.Open(runtime.CUDA(0))
+	generated := flag.Bool("generated", false, "leave nothing to libraries")
+	flag.Parse()
+	opts := []runtime.Option{runtime.CUDA(0)}
+	if *generated {
+		opts = append(opts, runtime.WithoutLibraries())
+	}
+	d, err := runtime.Open(opts...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -367,7 +367,7 @@ struct kg_dd4f7221_add_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -375,13 +375,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -395,7 +395,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -414,27 +414,27 @@ struct kg_dd4f7221_add_grad_f32_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -447,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1_wid
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -460,7 +460,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1_wid
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -474,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f32_1_wid
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 4);
@@ -488,19 +488,19 @@ struct kg_dd4f7221_add_grad_f32_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_b_ = (float *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -605,7 +605,7 @@ struct kg_dd4f7221_add_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -613,13 +613,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -633,7 +633,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -652,27 +652,27 @@ struct kg_dd4f7221_add_grad_f16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -685,7 +685,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1_wid
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -698,7 +698,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1_wid
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -712,7 +712,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_f16_1_wid
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -726,19 +726,19 @@ struct kg_dd4f7221_add_grad_f16_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -843,7 +843,7 @@ struct kg_dd4f7221_add_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -851,13 +851,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -871,7 +871,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -890,27 +890,27 @@ struct kg_dd4f7221_add_grad_bf16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -923,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1_wi
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -936,7 +936,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1_wi
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -950,7 +950,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_grad_bf16_1_wi
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -964,19 +964,19 @@ struct kg_dd4f7221_add_grad_bf16_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

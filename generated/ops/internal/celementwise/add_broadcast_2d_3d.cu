@@ -403,21 +403,21 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_sum_ = (const float *)buf[0];
 	float *__restrict__ d_a_ = (float *)buf[1];
-	__shared__ float d_a_reduced_parts_[128];
+	__shared__ float d_a_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;
@@ -536,21 +536,21 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
-	__shared__ float d_a_reduced_parts_[128];
+	__shared__ float d_a_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;
@@ -669,21 +669,21 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
-	__shared__ float d_a_reduced_parts_[128];
+	__shared__ float d_a_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int d_ = at_ % size_D_;
 	const int b_ = at_ / size_D_;

@@ -367,7 +367,7 @@ struct kg_dd4f7221_mul_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -376,13 +376,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -396,7 +396,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -415,29 +415,29 @@ struct kg_dd4f7221_mul_grad_f32_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	float a_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -450,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wid
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 4;
 			if (s_ < size_S_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -465,7 +465,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wid
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (s_ < size_S_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
@@ -481,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f32_1_wid
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 4;
 		if (s_ < size_S_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 4);
@@ -495,19 +495,19 @@ struct kg_dd4f7221_mul_grad_f32_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_b_ = (float *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -542,7 +542,7 @@ struct kg_dd4f7221_mul_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -551,13 +551,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -571,7 +571,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -590,29 +590,29 @@ struct kg_dd4f7221_mul_grad_f16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -625,7 +625,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wid
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -640,7 +640,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wid
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -656,7 +656,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_f16_1_wid
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -670,19 +670,19 @@ struct kg_dd4f7221_mul_grad_f16_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -717,7 +717,7 @@ struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -726,13 +726,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1(
 	const int size_P_ = int(args->size_P_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -746,7 +746,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1(
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -765,29 +765,29 @@ struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[2];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_ = int(args->size_P_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
 	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -800,7 +800,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wi
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int s_ = (i_ * threads_ + thread_) * 8;
 			if (s_ < size_S_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -815,7 +815,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wi
 		}
 		for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (s_ < size_S_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
@@ -831,7 +831,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_grad_bf16_1_wi
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int s_ = (i_ * threads_ + thread_) * 8;
 		if (s_ < size_S_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + s_, d_b_reduced_block_sums_ + i_ * 8);
@@ -845,19 +845,19 @@ struct kg_dd4f7221_mul_grad_bf16_2_args {
 	long long size_P_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mul_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_S_ = int(args->size_S_);
 	const int size_P_sums_ = int(args->size_P_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_S_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_S_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int s_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -353,7 +353,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -361,13 +361,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -381,7 +381,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -400,27 +400,27 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -433,7 +433,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -446,7 +446,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -460,7 +460,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f32
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 4);
@@ -474,19 +474,19 @@ struct kg_dd4f7221_fill_bias_grad_f32_2_args {
 	long long size_M_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_b_ = (float *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_sums_ = int(args->size_M_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -521,7 +521,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -529,13 +529,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -549,7 +549,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -568,27 +568,27 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -601,7 +601,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -614,7 +614,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -628,7 +628,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_f16
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
@@ -642,19 +642,19 @@ struct kg_dd4f7221_fill_bias_grad_f16_2_args {
 	long long size_M_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_sums_ = int(args->size_M_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -689,7 +689,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -697,13 +697,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -717,7 +717,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -736,27 +736,27 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_ = int(args->size_M_);
-	float d_b_reduced_block_sums_[16];
+	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -769,7 +769,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -782,7 +782,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -796,7 +796,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_grad_bf1
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_b_reduced_block_ + at_ + n_, d_b_reduced_block_sums_ + i_ * 8);
@@ -810,19 +810,19 @@ struct kg_dd4f7221_fill_bias_grad_bf16_2_args {
 	long long size_M_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_fill_bias_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
-	__shared__ float d_b_reduced_parts_[128];
+	__shared__ float d_b_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_M_sums_ = int(args->size_M_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_b_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -206,12 +206,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -283,12 +286,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wid
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -391,9 +397,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 	__syncthreads();
 	int hits_ = 0;
 	int rows_ = 0;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		hits_ += hits_parts_[s_];
-		rows_ += rows_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			hits_ += hits_parts_[s_];
+			rows_ += rows_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -448,12 +457,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -525,12 +537,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wid
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -585,12 +600,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
@@ -662,12 +680,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wi
 	__syncthreads();
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int guess_value_at_ = guess_parts_at_[s_];
-		const float guess_value_ = guess_parts_[s_];
-		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-			guess_2_ = guess_value_;
-			guess_at_ = guess_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int guess_value_at_ = guess_parts_at_[s_];
+			const float guess_value_ = guess_parts_[s_];
+			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+				guess_2_ = guess_value_;
+				guess_at_ = guess_value_at_;
+			}
 		}
 	}
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;

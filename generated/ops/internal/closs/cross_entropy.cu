@@ -229,8 +229,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -272,9 +275,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
@@ -350,8 +356,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -409,9 +418,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
@@ -466,8 +478,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -509,9 +524,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
@@ -587,8 +605,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -646,9 +667,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
@@ -703,8 +727,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -746,9 +773,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
@@ -824,8 +854,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -883,9 +916,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
-		average_sum_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+			average_sum_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;

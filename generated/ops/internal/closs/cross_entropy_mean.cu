@@ -228,8 +228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -271,9 +274,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -347,8 +353,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -406,9 +415,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -534,9 +546,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -605,9 +620,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -660,8 +678,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -703,9 +724,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -779,8 +803,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -838,9 +865,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -966,8 +996,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1009,9 +1042,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
@@ -1085,8 +1121,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
@@ -1144,9 +1183,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
-		average_sum_2_ += average_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+			average_sum_2_ += average_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		top_[r_] = top_2_;

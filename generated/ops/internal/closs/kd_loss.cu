@@ -228,11 +228,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -335,11 +338,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -420,11 +426,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -527,11 +536,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -612,11 +624,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -719,11 +734,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
-		gap_sum_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+			gap_sum_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
@@ -794,10 +812,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
@@ -915,10 +936,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
@@ -1023,10 +1047,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
@@ -1144,10 +1171,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
@@ -1252,10 +1282,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
@@ -1373,10 +1406,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_ += st_parts_[s_];
-		ss_ += ss_parts_[s_];
-		tt_ += tt_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_ += st_parts_[s_];
+			ss_ += ss_parts_[s_];
+			tt_ += tt_parts_[s_];
+		}
 	}
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;

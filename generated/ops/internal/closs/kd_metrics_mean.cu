@@ -169,11 +169,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -274,11 +277,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -395,9 +401,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
@@ -477,9 +486,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-		cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
+			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
@@ -559,11 +571,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -664,11 +679,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -747,11 +765,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
@@ -852,11 +873,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		st_2_ += st_parts_[s_];
-		ss_2_ += ss_parts_[s_];
-		tt_2_ += tt_parts_[s_];
-		gap_sum_2_ += gap_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			st_2_ += st_parts_[s_];
+			ss_2_ += ss_parts_[s_];
+			tt_2_ += tt_parts_[s_];
+			gap_sum_2_ += gap_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;

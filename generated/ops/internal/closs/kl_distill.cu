@@ -219,9 +219,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -257,9 +260,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -291,8 +297,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -381,9 +390,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -440,9 +452,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -497,8 +512,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -556,9 +574,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -594,9 +615,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -628,8 +652,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -718,9 +745,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -777,9 +807,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -834,8 +867,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -893,9 +929,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -931,9 +970,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -965,8 +1007,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -1055,9 +1100,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1114,9 +1162,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1171,8 +1222,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		kl_ += kl_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			kl_ += kl_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
@@ -1231,9 +1285,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1269,9 +1326,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1301,8 +1361,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -1413,9 +1476,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1473,9 +1539,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1524,8 +1593,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
@@ -1621,9 +1693,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1659,9 +1734,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1691,8 +1769,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
@@ -1803,9 +1884,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -1863,9 +1947,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -1914,8 +2001,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
@@ -2011,9 +2101,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -2049,9 +2142,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -2081,8 +2177,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
@@ -2193,9 +2292,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-		t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
+			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
+		}
 	}
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
@@ -2253,9 +2355,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		s_total_ += s_total_parts_[s_];
-		t_total_ += t_total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			s_total_ += s_total_parts_[s_];
+			t_total_ += t_total_parts_[s_];
+		}
 	}
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
@@ -2304,8 +2409,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_s_total_part_ += d_s_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_s_total_part_ += d_s_total_part_parts_[s_];
+		}
 	}
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);

@@ -170,8 +170,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -203,8 +206,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -275,8 +281,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -322,8 +331,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -443,9 +455,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -514,9 +529,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rows_ += rows_parts_[s_];
-		sum_ += sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rows_ += rows_parts_[s_];
+			sum_ += sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
@@ -567,8 +585,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -600,8 +621,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -672,8 +696,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -719,8 +746,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -838,8 +868,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -871,8 +904,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
@@ -943,8 +979,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -990,8 +1029,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		total_[r_] = total_2_;

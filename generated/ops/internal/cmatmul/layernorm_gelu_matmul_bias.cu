@@ -213,8 +213,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -241,8 +244,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -324,8 +330,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -367,8 +376,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -538,8 +550,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -566,8 +581,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -649,8 +667,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -692,8 +713,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -863,8 +887,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -891,8 +918,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -974,8 +1004,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
@@ -1017,8 +1050,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_2_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_2_ += var_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
@@ -1514,8 +1550,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -1576,8 +1615,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -1685,7 +1727,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -1696,20 +1738,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	float *__restrict__ d_x_ = (float *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1733,7 +1775,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1762,9 +1804,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1772,7 +1817,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1801,7 +1846,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -1812,17 +1857,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	float *__restrict__ d_x_ = (float *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
@@ -1831,21 +1878,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1856,27 +1903,47 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 4;
+		if (k_ < size_K_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
+			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
-				kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
-				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+					kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + k_);
+					kg_load_f32x4(d_h_next_ + i_ * 4, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -1900,13 +1967,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -1935,16 +2002,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -1962,18 +2032,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -1989,14 +2059,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -2011,22 +2088,22 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	float *__restrict__ d_gamma_ = (float *)buf[2];
 	float *__restrict__ d_beta_ = (float *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -2177,7 +2254,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2185,13 +2262,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2205,7 +2282,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2224,27 +2301,27 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -2257,7 +2334,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -2270,7 +2347,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -2284,7 +2361,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -2298,19 +2375,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_bias_ = (float *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2378,8 +2455,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -2440,8 +2520,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -2549,7 +2632,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -2560,20 +2643,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2597,7 +2680,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2626,9 +2709,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2636,7 +2722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2665,7 +2751,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -2676,17 +2762,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -2695,21 +2783,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2720,27 +2808,47 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+			kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-				kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -2764,13 +2872,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -2799,16 +2907,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -2826,18 +2937,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -2853,14 +2964,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -2875,22 +2993,22 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -3041,7 +3159,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -3049,13 +3167,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3069,7 +3187,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3088,27 +3206,27 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3121,7 +3239,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -3134,7 +3252,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -3148,7 +3266,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -3162,19 +3280,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -3242,8 +3360,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -3304,8 +3425,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_2_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_2_ += rest_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
@@ -3413,7 +3537,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -3424,20 +3548,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3461,7 +3585,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3490,9 +3614,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -3500,7 +3627,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3529,7 +3656,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -3540,17 +3667,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
-	__shared__ float d_rstd_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
+	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float gamma_row_[16];
-	float beta_row_[16];
-	float d_h_row_[16];
-	float kept_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float beta_row_[8];
+	float x_row_[8];
+	float d_h_row_[8];
+	float x_next_[8];
+	float d_h_next_[8];
+	float kept_[8];
 	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
@@ -3559,21 +3688,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3584,27 +3713,47 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int k_ = (i_ * threads_ + thread_) * 8;
+		if (k_ < size_K_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
+			kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-				kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
+					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -3628,13 +3777,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3663,16 +3812,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
 				#pragma unroll
@@ -3690,18 +3842,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3717,14 +3869,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + k_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -3739,22 +3898,22 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_K_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_K_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int k_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -3905,7 +4064,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -3913,13 +4072,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3933,7 +4092,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3952,27 +4111,27 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -3985,7 +4144,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -3998,7 +4157,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -4012,7 +4171,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -4026,19 +4185,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

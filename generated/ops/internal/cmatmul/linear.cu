@@ -585,7 +585,7 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -593,13 +593,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3(
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -613,7 +613,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -632,27 +632,27 @@ struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -665,7 +665,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3_
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -678,7 +678,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3_
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
@@ -692,7 +692,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_3_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -706,19 +706,19 @@ struct kg_dd4f7221_linear_grad_f32_4_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_bias_ = (float *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -943,7 +943,7 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -951,13 +951,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3(
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -971,7 +971,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -990,27 +990,27 @@ struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1023,7 +1023,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3_
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1036,7 +1036,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3_
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1050,7 +1050,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_3_
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -1064,19 +1064,19 @@ struct kg_dd4f7221_linear_grad_f16_4_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1301,7 +1301,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -1309,13 +1309,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1329,7 +1329,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1348,27 +1348,27 @@ struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1381,7 +1381,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1394,7 +1394,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
@@ -1408,7 +1408,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_3
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -1422,19 +1422,19 @@ struct kg_dd4f7221_linear_grad_bf16_4_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

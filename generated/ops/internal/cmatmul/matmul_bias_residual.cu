@@ -1535,7 +1535,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -1544,14 +1544,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1567,7 +1567,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1587,29 +1587,29 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_c_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1624,7 +1624,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
@@ -1637,7 +1637,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(d_c_run_, d_c_ + at_2_ + n_);
@@ -1651,7 +1651,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 4);
@@ -1665,19 +1665,19 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4_args {
 	long long size_Z_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_bias_ = (float *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_sums_ = int(args->size_Z_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1989,7 +1989,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -1998,14 +1998,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2021,7 +2021,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2041,29 +2041,29 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2078,7 +2078,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
@@ -2091,7 +2091,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(d_c_run_, d_c_ + at_2_ + n_);
@@ -2105,7 +2105,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -2119,19 +2119,19 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4_args {
 	long long size_Z_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_sums_ = int(args->size_Z_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -2443,7 +2443,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2452,14 +2452,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 	const int size_M_ = int(args->size_M_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2475,7 +2475,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2495,29 +2495,29 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_ = int(args->size_Z_);
 	const int size_M_ = int(args->size_M_);
-	float d_bias_reduced_block_sums_[16];
+	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int rows_ = size_Z_ * size_M_;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2532,7 +2532,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		const int z_ = row_ / size_M_;
 		const int at_2_ = (z_ * size_M_ + m_) * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
@@ -2545,7 +2545,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(d_c_run_, d_c_ + at_2_ + n_);
@@ -2559,7 +2559,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residu
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(d_bias_reduced_block_ + at_ + n_, d_bias_reduced_block_sums_ + i_ * 8);
@@ -2573,19 +2573,19 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4_args {
 	long long size_Z_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
-	__shared__ float d_bias_reduced_parts_[128];
+	__shared__ float d_bias_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_Z_sums_ = int(args->size_Z_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float d_bias_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -132,8 +132,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
@@ -192,8 +195,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
@@ -318,8 +324,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = part_;
@@ -377,8 +386,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		part_ += part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			part_ += part_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = part_;

@@ -107,7 +107,7 @@ struct kg_dd4f7221_bias_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -115,13 +115,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1(
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -135,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -154,27 +154,27 @@ struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -187,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1_wi
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 4;
 			if (n_ < size_N_) {
 				kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1_wi
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (n_ < size_N_) {
 					kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f32_1_wi
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 4;
 		if (n_ < size_N_) {
 			kg_store_f32x4(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 4);
@@ -228,19 +228,19 @@ struct kg_dd4f7221_bias_grad_f32_2_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_bias_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ db_ = (float *)buf[1];
-	__shared__ float db_reduced_parts_[128];
+	__shared__ float db_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -275,7 +275,7 @@ struct kg_dd4f7221_bias_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -283,13 +283,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1(
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -322,27 +322,27 @@ struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -355,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1_wi
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
@@ -368,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1_wi
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
@@ -382,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_f16_1_wi
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
@@ -396,19 +396,19 @@ struct kg_dd4f7221_bias_grad_f16_2_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_bias_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ db_ = (unsigned short *)buf[1];
-	__shared__ float db_reduced_parts_[128];
+	__shared__ float db_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -443,7 +443,7 @@ struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -451,13 +451,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1(
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -471,7 +471,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1(
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -490,27 +490,27 @@ struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float db_reduced_block_sums_[16];
+	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
 	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -523,7 +523,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1_w
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int n_ = (i_ * threads_ + thread_) * 8;
 			if (n_ < size_N_) {
 				kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
@@ -536,7 +536,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1_w
 		}
 		for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (n_ < size_N_) {
 					kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
@@ -550,7 +550,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_grad_bf16_1_w
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int n_ = (i_ * threads_ + thread_) * 8;
 		if (n_ < size_N_) {
 			kg_store_f32x8(db_reduced_block_ + at_ + n_, db_reduced_block_sums_ + i_ * 8);
@@ -564,19 +564,19 @@ struct kg_dd4f7221_bias_grad_bf16_2_args {
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_bias_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ db_ = (unsigned short *)buf[1];
-	__shared__ float db_reduced_parts_[128];
+	__shared__ float db_reduced_parts_[512];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_sums_ = int(args->size_R_sums_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_N_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_N_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int n_ = from_ + column_;
 	float db_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

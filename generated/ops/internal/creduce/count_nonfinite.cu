@@ -110,8 +110,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_count_nonfinite_f3
 	}
 	__syncthreads();
 	int y_reduced_ = 0;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;

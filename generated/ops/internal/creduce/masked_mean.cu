@@ -172,8 +172,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 	}
 	__syncthreads();
 	int count_2_ = 0;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		count_2_ += count_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			count_2_ += count_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		count_[b_] = count_2_;
@@ -187,23 +190,23 @@ struct kg_dd4f7221_masked_mean_f32_2_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
 	const float *__restrict__ x_ = (const float *)buf[1];
 	const int *__restrict__ count_ = (const int *)buf[2];
 	float *__restrict__ y_ = (float *)buf[3];
-	__shared__ float total_parts_[128];
+	__shared__ float total_parts_[512];
 	const int size_H_ = int(args->size_H_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;
@@ -244,23 +247,23 @@ struct kg_dd4f7221_masked_mean_f16_2_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	const int *__restrict__ count_ = (const int *)buf[2];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	__shared__ float total_parts_[128];
+	__shared__ float total_parts_[512];
 	const int size_H_ = int(args->size_H_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;
@@ -301,23 +304,23 @@ struct kg_dd4f7221_masked_mean_bf16_2_args {
 	long long size_B_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_masked_mean_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	const int *__restrict__ count_ = (const int *)buf[2];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	__shared__ float total_parts_[128];
+	__shared__ float total_parts_[512];
 	const int size_H_ = int(args->size_H_);
 	const int size_L_ = int(args->size_L_);
 	const int size_B_ = int(args->size_B_);
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;

@@ -137,8 +137,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
@@ -194,8 +197,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;

@@ -186,8 +186,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
@@ -248,8 +251,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));

@@ -176,12 +176,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -253,12 +256,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -313,12 +319,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -390,12 +399,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -450,12 +462,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -527,12 +542,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;

@@ -205,10 +205,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -292,10 +295,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -359,10 +365,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
@@ -446,10 +455,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
@@ -513,10 +525,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
@@ -600,10 +615,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
@@ -669,10 +687,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -791,10 +812,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -902,10 +926,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -1024,10 +1051,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -1135,10 +1165,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
@@ -1257,10 +1290,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		ab_ += ab_parts_[s_];
-		aa_ += aa_parts_[s_];
-		bb_ += bb_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			ab_ += ab_parts_[s_];
+			aa_ += aa_parts_[s_];
+			bb_ += bb_parts_[s_];
+		}
 	}
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));

@@ -186,8 +186,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -269,8 +272,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -344,8 +350,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -427,8 +436,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -502,8 +514,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -585,8 +600,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -670,9 +688,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -774,9 +795,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -866,9 +890,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -970,9 +997,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -1062,9 +1092,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
@@ -1166,9 +1199,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		sumsq_ += sumsq_parts_[s_];
-		d_rnorm_ += d_rnorm_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			sumsq_ += sumsq_parts_[s_];
+			d_rnorm_ += d_rnorm_parts_[s_];
+		}
 	}
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;

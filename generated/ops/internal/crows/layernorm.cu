@@ -192,8 +192,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -220,8 +223,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -319,8 +325,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -362,8 +371,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -460,8 +472,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -488,8 +503,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -587,8 +605,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -630,8 +651,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -728,8 +752,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -756,8 +783,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -855,8 +885,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		rest_sum_ += rest_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[s_];
+		}
 	}
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
@@ -898,8 +931,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		var_sum_ += var_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			var_sum_ += var_sum_parts_[s_];
+		}
 	}
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
@@ -955,7 +991,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
@@ -964,21 +1000,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	float *__restrict__ d_x_ = (float *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1000,7 +1036,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1025,16 +1061,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1055,8 +1094,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1065,7 +1107,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1090,7 +1132,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
@@ -1099,16 +1141,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	float *__restrict__ d_x_ = (float *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[4];
 	float d_y_run_[4];
 	float gamma_run_[4];
@@ -1116,21 +1160,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -1141,24 +1185,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1177,11 +1241,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1207,14 +1271,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1232,11 +1299,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1258,8 +1325,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1267,7 +1337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1282,16 +1352,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1305,13 +1375,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f32
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -1326,22 +1403,22 @@ struct kg_dd4f7221_layernorm_grad_f32_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	float *__restrict__ d_gamma_ = (float *)buf[2];
 	float *__restrict__ d_beta_ = (float *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1386,7 +1463,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1395,21 +1472,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1431,7 +1508,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1456,16 +1533,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1486,8 +1566,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1496,7 +1579,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1521,7 +1604,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1530,16 +1613,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
@@ -1547,21 +1632,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1572,24 +1657,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1608,11 +1713,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1638,14 +1743,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1663,11 +1771,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1689,8 +1797,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1698,7 +1809,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1713,16 +1824,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1736,13 +1847,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_f16
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1757,22 +1875,22 @@ struct kg_dd4f7221_layernorm_grad_f16_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;
@@ -1817,7 +1935,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1826,21 +1944,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1862,7 +1980,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1887,16 +2005,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1917,8 +2038,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -1927,7 +2051,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1952,7 +2076,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1961,16 +2085,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[8];
-	__shared__ float d_rest_part_parts_[8];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float rest_sum_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_beta_reduced_block_sums_[16];
-	float x_row_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float d_beta_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float x_row_[8];
+	float d_y_row_[8];
+	float x_next_[8];
+	float d_y_next_[8];
 	float x_run_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
@@ -1978,21 +2104,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -2003,24 +2129,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+				}
 			}
 		}
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2039,11 +2185,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 			float rest_sum_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2069,14 +2215,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			rest_sum_ += rest_sum_parts_[s_];
-			d_rest_part_ += d_rest_part_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				rest_sum_ += rest_sum_parts_[s_];
+				d_rest_part_ += d_rest_part_parts_[s_];
+			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2094,11 +2243,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2120,8 +2269,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
@@ -2129,7 +2281,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -2144,16 +2296,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2167,13 +2319,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_grad_bf1
 						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						d_beta_reduced_block_[at_ + d_] += d_y_2_;
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
+			}
+		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				x_row_[i_] = x_next_[i_];
+				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -2188,22 +2347,22 @@ struct kg_dd4f7221_layernorm_grad_bf16_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
 	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
-	__shared__ float d_gamma_reduced_parts_[128];
-	__shared__ float d_beta_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
+	__shared__ float d_beta_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	float d_beta_reduced_lane_ = 0.0f;

@@ -199,8 +199,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -227,8 +230,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -319,8 +325,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -361,8 +370,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -446,8 +458,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -474,8 +489,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -566,8 +584,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -608,8 +629,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -693,8 +717,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -721,8 +748,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -813,8 +843,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_2_ = kg_max(top_2_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_2_ = kg_max(top_2_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -855,8 +888,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_2_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_2_ += total_parts_[s_];
+		}
 	}
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
@@ -940,8 +976,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1028,8 +1067,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1111,8 +1153,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1199,8 +1244,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1282,8 +1330,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
@@ -1370,8 +1421,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_logtotal_part_ += d_logtotal_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_logtotal_part_ += d_logtotal_part_parts_[s_];
+		}
 	}
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];

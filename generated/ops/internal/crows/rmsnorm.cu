@@ -185,8 +185,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -274,8 +277,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -358,8 +364,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -447,8 +456,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -531,8 +543,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -620,8 +635,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		meansq_sum_ += meansq_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			meansq_sum_ += meansq_sum_parts_[s_];
+		}
 	}
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
@@ -667,7 +685,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -675,19 +693,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_x_ = (float *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -704,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -724,15 +742,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -756,7 +777,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -764,13 +785,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	float *__restrict__ d_x_ = (float *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[4];
 	float gamma_run_[4];
 	float x_run_[4];
@@ -778,17 +801,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
@@ -798,21 +821,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 4;
+		if (d_ < size_D_) {
+			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
+					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -825,10 +868,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
@@ -852,14 +896,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
+		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -876,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
+			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
@@ -895,10 +942,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f32_1
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
 			kg_store_f32x4(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 4);
@@ -912,19 +966,19 @@ struct kg_dd4f7221_rmsnorm_grad_f32_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_gamma_ = (float *)buf[1];
-	__shared__ float d_gamma_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -959,7 +1013,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -967,19 +1021,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -996,7 +1050,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1016,15 +1070,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1048,7 +1105,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1056,13 +1113,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
 	float x_run_[8];
@@ -1070,17 +1129,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1090,21 +1149,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1117,10 +1196,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1144,14 +1224,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1168,7 +1251,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1187,10 +1270,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_f16_1
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1204,19 +1294,19 @@ struct kg_dd4f7221_rmsnorm_grad_f16_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[1];
-	__shared__ float d_gamma_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;
@@ -1251,7 +1341,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1259,19 +1349,19 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1288,7 +1378,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1308,15 +1398,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1340,7 +1433,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1348,13 +1441,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[5];
-	__shared__ float d_rstd_parts_[8];
+	__shared__ float d_rstd_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
-	float d_gamma_reduced_block_sums_[16];
-	float d_y_row_[16];
-	float gamma_row_[16];
-	float x_row_[16];
+	float d_gamma_reduced_block_sums_[8];
+	float gamma_row_[8];
+	float d_y_row_[8];
+	float x_row_[8];
+	float d_y_next_[8];
+	float x_next_[8];
 	float d_y_run_[8];
 	float gamma_run_[8];
 	float x_run_[8];
@@ -1362,17 +1457,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
+	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
 	#pragma unroll
-	for (int i_ = 0; i_ < 16; ++i_) {
+	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
@@ -1382,21 +1477,41 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 			}
 		}
 	}
+	#pragma unroll
+	for (int i_ = 0; i_ < 1; ++i_) {
+		const int d_ = (i_ * threads_ + thread_) * 8;
+		if (d_ < size_D_) {
+			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
+		}
+	}
 	const float t_ = float(max(size_D_, 1));
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+		const int next_ = row_ + 1;
+		if (row_ == from_) {
+			const int at_2_ = row_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				}
+			}
+		}
+		if (next_ < to_) {
+			const int at_2_ = next_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
+				}
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1409,10 +1524,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 				}
 			}
 		}
+		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1436,14 +1552,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-			d_rstd_ += d_rstd_parts_[s_];
+		#pragma unroll
+		for (int s_ = 0; s_ < 16; ++s_) {
+			if (s_ < threads_ / 32) {
+				d_rstd_ += d_rstd_parts_[s_];
+			}
 		}
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
+		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
 				#pragma unroll
@@ -1460,7 +1579,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
+			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
@@ -1479,10 +1598,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_grad_bf16_
 				}
 			}
 		}
+		if (next_ < to_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				d_y_row_[i_] = d_y_next_[i_];
+				x_row_[i_] = x_next_[i_];
+			}
+		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
+	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
 			kg_store_f32x8(d_gamma_reduced_block_ + at_ + d_, d_gamma_reduced_block_sums_ + i_ * 8);
@@ -1496,19 +1622,19 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_2_args {
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[1];
-	__shared__ float d_gamma_reduced_parts_[128];
+	__shared__ float d_gamma_reduced_parts_[512];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_blocks_ = int(args->size_R_blocks_);
 	const int thread_ = int(threadIdx.x);
-	const int from_ = int(blockIdx.x) * 16;
-	const int columns_ = min(size_D_ - from_, 16);
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(size_D_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int d_ = from_ + column_;
 	float d_gamma_reduced_lane_ = 0.0f;
 	const int run_ = lanes_ * 1024;

@@ -151,8 +151,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -210,8 +213,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -254,8 +260,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -313,8 +322,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -357,8 +369,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -416,8 +431,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);

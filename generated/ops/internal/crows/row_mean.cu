@@ -175,8 +175,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f32(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -237,8 +240,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
@@ -284,8 +290,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
@@ -346,8 +355,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
@@ -393,8 +405,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
@@ -455,8 +470,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16_wide
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_sum_ += y_reduced_sum_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_sum_ += y_reduced_sum_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));

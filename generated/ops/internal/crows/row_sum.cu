@@ -168,8 +168,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -229,8 +232,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
@@ -275,8 +281,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -336,8 +345,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -382,8 +394,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -443,8 +458,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_bf16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);

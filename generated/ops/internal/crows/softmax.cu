@@ -204,8 +204,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -231,8 +234,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -312,8 +318,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -353,8 +362,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -425,8 +437,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -452,8 +467,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -533,8 +551,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -574,8 +595,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -646,8 +670,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -673,8 +700,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -754,8 +784,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		top_ = kg_max(top_, top_parts_[s_]);
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			top_ = kg_max(top_, top_parts_[s_]);
+		}
 	}
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
@@ -795,8 +828,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		total_ += total_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			total_ += total_parts_[s_];
+		}
 	}
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
@@ -870,8 +906,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -957,8 +996,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1033,8 +1075,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1120,8 +1165,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1196,8 +1244,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1283,8 +1334,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		d_total_part_ += d_total_part_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			d_total_part_ += d_total_part_parts_[s_];
+		}
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
