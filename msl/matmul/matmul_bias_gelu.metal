@@ -43,6 +43,159 @@ inline float kg_sigmoid(float x) {
 	return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Reads four floats that lie side by side.
+inline void kg_fetch_f32(thread float *to, device const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Reads eight halfs, or widens four.
+inline void kg_fetch_f16(thread half *to, device const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_fetch_f16(thread float *to, device const half *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = float(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+inline void kg_fetch_bf16(thread bfloat *to, device const ushort *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = as_type<bfloat>(from[i]);
+	}
+}
+inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Reads four floats.
+inline void kg_get4(thread float *to, threadgroup const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes four floats.
+inline void kg_put4(threadgroup float *to, thread const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes eight elements of two bytes.
+inline void kg_put8(threadgroup half *to, thread const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// A block of 16 by 16 halfs, a factor of a product: four matrices, row by row.
+struct kg_block_f16 {
+	simdgroup_half8x8 m[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	simdgroup_bfloat8x8 m[4];
+};
+
+// A block of 16 by 16 sums.
+struct kg_sums {
+	simdgroup_float8x8 m[4];
+};
+
+// Sets the sums to zero.
+inline void kg_clear(thread kg_sums &sums) {
+	for (int i = 0; i < 4; ++i) {
+		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+	}
+}
+
+// A thread's element i. Of each matrix it has two, beside each other.
+inline float kg_cell(thread kg_sums &sums, int i) {
+	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
+}
+
+// Reads a left factor of which each row is a line of the array.
+inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a left factor of which each column is one.
+inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Reads a right factor of which each row is a line of the array.
+inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a right factor of which each column is one.
+inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Adds the product of two blocks. It is formed first, so that the rounding error of a
+// deep product is that of its blocks and of their number.
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+
 // matmul kernel for c, pre.
 struct kg_dd4f7221_matmul_bias_gelu_nn_f32_args {
 	long size_N_;
@@ -52,7 +205,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nn_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -63,86 +216,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
+				const float product_ = sum_[i_ * 8 + j_];
 				const float pre_2_ = product_ + bias_[column_pos_];
 				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				if (args.wanted_pre_ != 0) {
@@ -162,7 +346,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -172,91 +356,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16(
 		constant kg_dd4f7221_matmul_bias_gelu_nn_f16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[4352];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = half(float(b_[at_4_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + float(bias_[column_pos_]);
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -272,7 +484,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -282,91 +494,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 		constant kg_dd4f7221_matmul_bias_gelu_nn_bf16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[4352];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -382,7 +622,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nt_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -393,86 +633,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + a_pos_) * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
+				const float product_ = sum_[i_ * 8 + j_];
 				const float pre_2_ = product_ + bias_[column_pos_];
 				c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				if (args.wanted_pre_ != 0) {
@@ -492,7 +763,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -502,91 +773,116 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16(
 		constant kg_dd4f7221_matmul_bias_gelu_nt_f16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(a_[at_2_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + float(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + float(bias_[column_pos_]);
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -602,7 +898,7 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -612,91 +908,116 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 		constant kg_dd4f7221_matmul_bias_gelu_nt_bf16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -712,7 +1033,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tn_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -723,74 +1044,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -798,11 +1150,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f32(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
+				const float product_ = sum_[i_ * 8 + j_];
 				const float pre_2_ = product_ + bias_[column_pos_];
 				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				if (args.wanted_pre_ != 0) {
@@ -822,7 +1174,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -832,91 +1184,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16(
 		constant kg_dd4f7221_matmul_bias_gelu_tn_f16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[4352];
+	threadgroup half b_slices_[4352];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = half(float(a_[at_2_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = half(float(b_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	const int at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + float(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + float(bias_[column_pos_]);
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -932,7 +1315,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -942,91 +1325,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 		constant kg_dd4f7221_matmul_bias_gelu_tn_bf16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[4352];
+	threadgroup bfloat b_slices_[4352];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_ + k_pos_) * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_2_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	const int at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -1042,7 +1456,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f32_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tt_f32(
 		device const float *a_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -1053,91 +1467,122 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f32(
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_K_;
 	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = a_[(at_ + k_pos_) * size_M_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_M_;
+	const int at_4_ = z_ * size_M_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
+				const float product_ = sum_[i_ * 8 + j_];
 				const float pre_2_ = product_ + bias_[column_pos_];
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+				c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
 				if (args.wanted_pre_ != 0) {
-					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 				}
 			}
 		}
@@ -1153,7 +1598,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16(
 		device const half *a_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -1163,92 +1608,120 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16(
 		constant kg_dd4f7221_matmul_bias_gelu_tt_f16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[4352];
+	threadgroup half b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_K_;
 	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = half(float(a_[at_4_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(b_[at_3_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_M_;
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + float(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + float(bias_[column_pos_]);
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -1264,7 +1737,7 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_bf16_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 		device const ushort *a_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -1274,92 +1747,120 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 		constant kg_dd4f7221_matmul_bias_gelu_tt_bf16_args &args [[buffer(5)]],
 		device kg_fault *fault [[buffer(6)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[4352];
+	threadgroup bfloat b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
 	const int at_ = z_ * size_K_;
 	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_M_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_4_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_M_;
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
-				c_[(at_3_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
-				if (args.wanted_pre_ != 0) {
-					pre_[(at_3_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+		for (int j_ = 0; j_ < 2; ++j_) {
+			#pragma unroll
+			for (int e_ = 0; e_ < 8; ++e_) {
+				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
+				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
+				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
+					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
+					const float pre_2_ = product_ + kg_from_bf16(bias_[column_pos_]);
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+					if (args.wanted_pre_ != 0) {
+						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
+					}
 				}
 			}
 		}
@@ -1426,7 +1927,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -1435,86 +1936,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = b_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
 			}
 		}
@@ -1528,7 +2060,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 		device const float *a_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -1537,74 +2069,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_M_) {
-				a_value_ = a_[(at_ + k_pos_) * size_K_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = a_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -1612,11 +2175,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
 			}
 		}
@@ -1770,7 +2333,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -1779,86 +2342,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = float(b_[(at_2_ + b_pos_) * size_N_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(b_[at_4_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
 			}
 		}
@@ -1872,7 +2466,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 		device const half *a_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -1881,74 +2475,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_M_) {
-				a_value_ = float(a_[(at_ + k_pos_) * size_K_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = float(a_[at_2_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -1956,11 +2581,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
 			}
 		}
@@ -2078,7 +2703,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -2087,86 +2712,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + b_pos_) * size_N_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(b_[at_4_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
 			}
 		}
@@ -2180,7 +2836,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -2189,74 +2845,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_M_) {
-				a_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_K_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_pre_[(at_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = kg_from_bf16(a_[at_2_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_pre_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_pre_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -2264,11 +2951,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
@@ -2333,7 +3020,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const float *b_ [[buffer(1)]],
@@ -2342,86 +3029,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = b_[(at_2_ + k_pos_) * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = b_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
 			}
 		}
@@ -2435,7 +3153,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const half *b_ [[buffer(1)]],
@@ -2444,86 +3162,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = float(b_[(at_2_ + k_pos_) * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = float(b_[at_4_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = half(d_a_reduced_);
 			}
 		}
@@ -2537,7 +3286,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -2546,74 +3295,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_M_) {
-				b_value_ = float(a_[(at_ + k_pos_) * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = float(a_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -2621,11 +3401,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
 			}
 		}
@@ -2639,7 +3419,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(
 		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *b_ [[buffer(1)]],
@@ -2648,86 +3428,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	const int at_2_ = z_ * size_N_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_M_ && k_pos_ < size_N_) {
-				a_value_ = d_pre_[(at_ + a_pos_) * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(b_[(at_2_ + k_pos_) * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_pre_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_pre_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = kg_from_bf16(b_[at_4_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
 			}
 		}
@@ -2741,7 +3552,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -2750,74 +3561,105 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_M_) {
-				b_value_ = kg_from_bf16(a_[(at_ + k_pos_) * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_pre_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_bf16(b_next_, &a_[(at_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = kg_from_bf16(a_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
@@ -2825,11 +3667,11 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_2_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
@@ -2843,7 +3685,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(
 		device const half *b_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -2852,86 +3694,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_K_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
 	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_N_) {
-				a_value_ = float(b_[(at_ + a_pos_) * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_M_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f16(a_next_, &b_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = float(b_[at_2_ + k_pos_2_]);
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
 			}
 		}
@@ -2945,7 +3818,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 		device const half *a_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -2954,86 +3827,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_K_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_M_) {
-				a_value_ = float(a_[(at_ + a_pos_) * size_M_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_M_;
+	const int at_3_ = z_ * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_M_) {
+				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_M_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = float(a_[at_2_ + k_pos_2_]);
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = half(d_b_reduced_);
 			}
 		}
@@ -3047,7 +3951,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -3056,86 +3960,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_K_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
 	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(b_[(at_ + a_pos_) * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_M_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_bf16(a_next_, &b_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_2_]);
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_pre_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_pre_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
 				d_a_[(at_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
 			}
 		}
@@ -3149,7 +4084,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 		device const ushort *a_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -3158,86 +4093,117 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_K_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const int at_ = z_ * size_K_;
-	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_M_) {
-				a_value_ = kg_from_bf16(a_[(at_ + a_pos_) * size_M_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_M_) {
-				b_value_ = d_pre_[(at_2_ + k_pos_) * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_2_ = (at_ + a_pos_) * size_M_;
+	const int at_3_ = z_ * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_M_) {
+				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_M_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = kg_from_bf16(a_[at_2_ + k_pos_2_]);
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_pre_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_pre_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
 				d_b_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
@@ -3251,7 +4217,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(
 		device const float *b_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -3260,88 +4226,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
 	const int at_ = z_ * size_N_;
 	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_N_) {
-				a_value_ = b_[(at_ + k_pos_) * size_K_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = b_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_K_;
+	const int at_4_ = z_ * size_K_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
-				d_a_[(at_3_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
+				d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
 			}
 		}
 	}
@@ -3354,7 +4351,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(
 		device const half *b_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -3363,88 +4360,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
 	const int at_ = z_ * size_N_;
 	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_N_) {
-				a_value_ = float(b_[(at_ + k_pos_) * size_K_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = float(b_[at_4_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_K_;
+	const int at_4_ = z_ * size_K_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
-				d_a_[(at_3_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
+				d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = half(d_a_reduced_);
 			}
 		}
 	}
@@ -3457,7 +4485,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
 		device const float *d_pre_ [[buffer(0)]],
 		device const half *a_ [[buffer(1)]],
@@ -3466,88 +4494,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
 	const int at_ = z_ * size_M_;
 	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_M_) {
-				b_value_ = float(a_[(at_2_ + b_pos_) * size_M_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_M_) {
+				kg_fetch_f16(b_next_, &a_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_M_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(a_[at_3_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_N_;
+	const int at_4_ = z_ * size_N_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
-				d_b_[(at_3_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
+				d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = half(d_b_reduced_);
 			}
 		}
 	}
@@ -3560,7 +4619,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(
 		device const ushort *b_ [[buffer(0)]],
 		device const float *d_pre_ [[buffer(1)]],
@@ -3569,88 +4628,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_M_ = int(args.size_M_);
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
 	const int at_ = z_ * size_N_;
 	const int at_2_ = z_ * size_M_;
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(b_[(at_ + k_pos_) * size_K_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_M_ && k_pos_ < size_N_) {
-				b_value_ = d_pre_[(at_2_ + b_pos_) * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = kg_from_bf16(b_[at_4_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_pre_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_pre_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_K_;
+	const int at_4_ = z_ * size_K_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 4 + j_];
-				d_a_[(at_3_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+				const float d_a_reduced_ = sum_[i_ * 8 + j_];
+				d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
 			}
 		}
 	}
@@ -3663,7 +4753,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args {
 	long size_M_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(
 		device const float *d_pre_ [[buffer(0)]],
 		device const ushort *a_ [[buffer(1)]],
@@ -3672,88 +4762,119 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_M_ = int(args.size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
-	const int z_ = int(group.z);
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(group.z);
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
 	const int at_ = z_ * size_M_;
 	const int at_2_ = z_ * size_K_;
-	for (int k_from_ = 0; k_from_ < size_M_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_M_) {
-				a_value_ = d_pre_[(at_ + k_pos_) * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_M_) {
-				b_value_ = kg_from_bf16(a_[(at_2_ + b_pos_) * size_M_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int at_3_ = (at_2_ + b_pos_) * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_pre_[(at_ + k_pos_) * size_N_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_pre_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_M_) {
+				kg_fetch_bf16(b_next_, &a_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_M_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(a_[at_3_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
-	const int at_3_ = z_ * size_N_;
+	const int at_4_ = z_ * size_N_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 8; ++i_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
+		for (int j_ = 0; j_ < 8; ++j_) {
+			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
 			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_b_reduced_ = sum_[i_ * 4 + j_];
-				d_b_[(at_3_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+				const float d_b_reduced_ = sum_[i_ * 8 + j_];
+				d_b_[(at_4_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_b_reduced_);
 			}
 		}
 	}

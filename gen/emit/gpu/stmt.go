@@ -33,6 +33,10 @@ func (p *Printer) stmt(s ir.Stmt) {
 		}
 		p.store(s)
 	case *ir.Put:
+		if isHalf(s.A.Type) {
+			p.putHalf(s)
+			return
+		}
 		p.assign(p.element(s.A, s.I), s.X)
 	case *ir.Barrier:
 		p.Line("%s", p.Barrier(s.Device))
@@ -42,7 +46,7 @@ func (p *Printer) stmt(s ir.Stmt) {
 	case *ir.Note:
 		p.Line("// %s", s.Text)
 	default:
-		p.Fail("statement %T", s)
+		p.matrix(s)
 	}
 }
 

@@ -67,7 +67,7 @@ func transposed(ta, tb string) []expr.Choice {
 }
 
 var products = []call{
-	{axes: ax{"Z": {}, "M": {65}, "N": {67}, "K": {33}}, terms: 70},
+	{axes: ax{"Z": {}, "M": {130}, "N": {67}, "K": {41}}, terms: 90},
 	{axes: ax{"Z": {2}, "M": {2, 3}, "N": {5}, "K": {17}}, terms: 20},
 	{axes: ax{"Z": {}, "M": {2}, "N": {3}, "K": {0}}, terms: 1},
 	{axes: ax{"Z": {}, "M": {0}, "N": {3}, "K": {2}}, terms: 1},
@@ -147,6 +147,7 @@ var catalogue = []entry{
 	{spec: "matmul", static: transposed("n", "n"), calls: products},
 	{spec: "matmul", static: transposed("n", "t"), calls: products},
 	{spec: "matmul", static: transposed("t", "n"), calls: products[:2]},
+	{spec: "matmul", static: transposed("t", "t"), types: [][]expr.DType{{expr.BF16}}, calls: products},
 	{spec: "matmul_bias", static: transposed("n", "n"), calls: products},
 	{spec: "matmul_bias_gelu", static: transposed("n", "t"), calls: products},
 	{spec: "adamw", static: []expr.Choice{{Name: "shadow", Value: "with"}}, calls: []call{

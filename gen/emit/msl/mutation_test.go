@@ -43,7 +43,10 @@ func subjects(t *testing.T) map[string]subject {
 		"blocks": {parsed(t, rowBlocks), []call{{axes: ax{"R": {40}, "D": {300}}, terms: 300}}, nil},
 		"inout":  {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
-			{axes: ax{"Z": {2}, "M": {70}, "N": {69}, "K": {37}}},
+			{axes: ax{"Z": {2}, "M": {130}, "N": {131}, "K": {39}}},
+		}, []string{"mod(k_from, 32)", "eq(mod(k_from, 32), 0)"}},
+		"matrices": {instance(t, "matmul_bias", transposed("n", "n"), expr.F16), []call{
+			{axes: ax{"Z": {2}, "M": {130}, "N": {131}, "K": {39}}},
 		}, nil},
 	}
 }

@@ -80,6 +80,9 @@ func check(t *testing.T, k *simt.Kernel) {
 	for _, a := range k.Func.Arrays {
 		c.take(a.Name)
 	}
+	for _, m := range k.Func.Blocks {
+		c.take(m.Name)
+	}
 	c.block(k.Func.Body, true)
 }
 
@@ -135,8 +138,12 @@ func (c *checker) block(body []ir.Stmt, uniform bool) {
 			c.block(s.Body, uniform && together)
 			done()
 		case *ir.If:
-			c.block(s.Then, false)
-			c.block(s.Else, false)
+			c.block(s.Then, uniform && c.same(s.C))
+			c.block(s.Else, uniform && c.same(s.C))
+		case *ir.MatrixClear, *ir.MatrixLoad, *ir.MatrixMultiply:
+			if !uniform {
+				c.t.Errorf("%s: a matrix operation that not all threads may reach", c.f.Symbol)
+			}
 		}
 	}
 }

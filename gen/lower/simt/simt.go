@@ -79,10 +79,18 @@ func sharedBytes(f *ir.Func) int64 {
 	n := int64(0)
 	for _, a := range f.Arrays {
 		if !a.Private {
-			n += a.Len * 4
+			n += a.Len * elemBytes(a.Type)
 		}
 	}
 	return n
+}
+
+// elemBytes is the size of an element of an array.
+func elemBytes(e ir.Elem) int64 {
+	if e == ir.F16 || e == ir.BF16 {
+		return 2
+	}
+	return 4
 }
 
 // shared adds an array that the group shares.
