@@ -257,6 +257,9 @@ type GridDim struct {
 type GPULaunch struct {
 	Grid    []GridDim // at most three, fastest first
 	Threads int
+	// Small is the launch of another form of the kernel, with smaller tiles, whose
+	// name is the kernel's with _small behind it; nil if there is none.
+	Small *GPULaunch
 }
 
 // Grad says how the gradient of an Op is computed: by which op, from what.

@@ -1,6 +1,9 @@
 package bind
 
-import "github.com/kernelgen/kgen/gen/expr"
+import (
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/lower/simt"
+)
 
 // Op is one spec, or one derived gradient, for one combination of its static
 // choices: everything that generated host code tells the runtime about it. It
@@ -142,4 +145,38 @@ type GridDim struct {
 type GPULaunch struct {
 	Grid    []GridDim // at most three, fastest first
 	Threads int
+	// Small is the launch of another form of the kernel, with smaller tiles, whose
+	// name is the kernel's with SmallForm behind it; nil if there is none.
+	Small *GPULaunch
 }
+
+// SmallForm is what the name of a form with smaller tiles ends with.
+const SmallForm = simt.SmallForm
+
+// Groups is the grid for the extents of an op's axes.
+func (g *GPULaunch) Groups(extent []int64) [3]int64 {
+	n := [3]int64{1, 1, 1}
+	for i, d := range g.Grid {
+		n[i] = (Product(extent, d.Axes) + d.Tile - 1) / d.Tile
+	}
+	return n
+}
+
+// Form returns the launch for the extents of an op's axes, and what the name of its
+// form ends with. It chooses as the runtime does: a large tile takes the time of three
+// small ones, and the processors of a large card work on one tile at a time.
+func (g *GPULaunch) Form(extent []int64) (*GPULaunch, string) {
+	if g.Small == nil {
+		return g, ""
+	}
+	rounds := func(g *GPULaunch) int64 {
+		n := g.Groups(extent)
+		return (n[0]*n[1]*n[2] + processors - 1) / processors
+	}
+	if rounds(g.Small) < 3*rounds(g) {
+		return g.Small, SmallForm
+	}
+	return g, ""
+}
+
+const processors = 128

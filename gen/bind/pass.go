@@ -126,13 +126,16 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			r.C = append(r.C, vk.Func)
 		}
 		if sk != nil {
-			sk.Func.Fields, sk.Func.Doc = fields, describe(k)
 			out.Guarded, out.Faults = sk.Func.Guarded, faults(sk.Func)
-			out.GPU = GPULaunch{Threads: sk.Threads}
-			for _, d := range sk.Grid {
-				out.GPU.Grid = append(out.GPU.Grid, GridDim{x.of(d.Axes), d.Tile})
+			out.GPU = launch(x, sk)
+			if sk.Small != nil {
+				small := launch(x, sk.Small)
+				out.GPU.Small = &small
 			}
-			r.MSL = append(r.MSL, sk.Func)
+			for _, f := range simtForms(sk) {
+				f.Fields, f.Doc = fields, describe(k)
+				r.MSL = append(r.MSL, f)
+			}
 		}
 		for _, term := range k.Flops() {
 			out.Flops = append(out.Flops, Term{term.Coef, x.of(term.Axes)})
@@ -152,8 +155,8 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 					b.InPlace = append(b.InPlace, uint8(slot))
 				}
 			}
-			if sk != nil {
-				sk.Func.Buffers[i].Arg = int(n)
+			for _, f := range simtForms(sk) {
+				f.Buffers[i].Arg = int(n)
 			}
 			out.Buffers = append(out.Buffers, b)
 		}
@@ -163,6 +166,25 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		v.Kernels, v.Temps = nil, nil
 	}
 	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+// simtForms lists the functions of a kernel in SIMT form.
+func simtForms(k *simt.Kernel) []*ir.Func {
+	switch {
+	case k == nil:
+		return nil
+	case k.Small == nil:
+		return []*ir.Func{k.Func}
+	}
+	return []*ir.Func{k.Func, k.Small.Func}
+}
+
+func launch(x *index, k *simt.Kernel) GPULaunch {
+	g := GPULaunch{Threads: k.Threads}
+	for _, d := range k.Grid {
+		g.Grid = append(g.Grid, GridDim{x.of(d.Axes), d.Tile})
+	}
+	return g
 }
 
 // blockFields lists the fields of a block that has its layout.

@@ -30,6 +30,9 @@ func (r *Result) share(first map[string]string, symbol string) string {
 	if same, ok := first[key]; ok {
 		r.C = slices.Delete(r.C, c, c+1)
 		r.MSL = slices.Delete(r.MSL, msl, msl+1)
+		if small := find(r.MSL, symbol+SmallForm); small >= 0 {
+			r.MSL = slices.Delete(r.MSL, small, small+1)
+		}
 		return same
 	}
 	first[key] = symbol

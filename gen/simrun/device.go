@@ -74,9 +74,10 @@ func (l *launcher) run(ctx context.Context) error {
 
 // launch runs one kernel and reports whether it came to its end.
 func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err error) {
-	job := sim.Job{Kernel: k.Symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
-	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int(ceilDiv(bind.Product(l.extent, g.Axes), g.Tile))
+	form, suffix := k.GPU.Form(l.extent)
+	job := sim.Job{Kernel: k.Symbol + suffix, Group: [3]int{form.Threads, 1, 1}}
+	for i, n := range form.Groups(l.extent) {
+		job.Grid[i] = int(n)
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: l.tensors[b.Tensor], Writable: b.Write})

@@ -120,7 +120,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_1",
@@ -129,7 +129,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f32_3",
@@ -138,7 +138,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF32Ref,
@@ -153,7 +153,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_1",
@@ -162,7 +162,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_3",
@@ -171,7 +171,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF16Ref,
@@ -186,7 +186,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_1",
@@ -195,7 +195,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_3",
@@ -204,7 +204,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRABF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRABF16Ref,
@@ -266,7 +266,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_2",
@@ -275,7 +275,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_4",
@@ -284,7 +284,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
@@ -293,7 +293,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
@@ -302,7 +302,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
@@ -311,7 +311,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradF32Ref,
@@ -335,7 +335,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
@@ -344,7 +344,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_4",
@@ -353,7 +353,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_5",
@@ -362,7 +362,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_6",
@@ -371,7 +371,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_7",
@@ -380,7 +380,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradF16Ref,
@@ -404,7 +404,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",
@@ -413,7 +413,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_4",
@@ -422,7 +422,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_5",
@@ -431,7 +431,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_6",
@@ -440,7 +440,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_7",
@@ -449,7 +449,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradBF16Ref,

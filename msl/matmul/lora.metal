@@ -307,14 +307,147 @@ kernel void kg_dd4f7221_lora_f32_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-				const float base_2_ = sum_[i_ * 8 + j_];
-				base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float base_2_ = sum_[i_ * 8 + j_];
+					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base.
+struct kg_dd4f7221_lora_f32_1_small_args {
+	long size_O_;
+	long size_R_;
+	long size_I_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f32_1_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *base_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f32_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = 0; k_from_ < size_I_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_I_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_I_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_I_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_I_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float base_2_ = sum_[i_ * 4 + j_];
+					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+				}
 			}
 		}
 	}
@@ -441,14 +574,151 @@ kernel void kg_dd4f7221_lora_f32_3(
 	}
 	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-				const float up_ = sum_[i_ * 8 + j_];
-				y_[row_pos_ * size_O_ + column_pos_] = base_[row_pos_ * size_O_ + column_pos_] + t_ * up_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = base_[row_pos_ * size_O_ + column_pos_] + t_ * up_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_lora_f32_3_small_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f32_3_small(
+		device const float *down_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device const float *base_ [[buffer(2)]],
+		device float *y_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_f32_3_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_Rank_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_Rank_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_Rank_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_Rank_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = b_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = base_[row_pos_ * size_O_ + column_pos_] + t_ * up_;
+				}
 			}
 		}
 	}
@@ -565,16 +835,153 @@ kernel void kg_dd4f7221_lora_f16_1(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base.
+struct kg_dd4f7221_lora_f16_1_small_args {
+	long size_O_;
+	long size_R_;
+	long size_I_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f16_1_small(
+		device const half *x_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *base_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f16_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_I_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_I_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_I_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_I_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-					const float base_2_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
 				}
 			}
 		}
@@ -702,14 +1109,151 @@ kernel void kg_dd4f7221_lora_f16_3(
 	}
 	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-				const float up_ = sum_[i_ * 8 + j_];
-				y_[row_pos_ * size_O_ + column_pos_] = half(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = half(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_lora_f16_3_small_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f16_3_small(
+		device const float *down_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device const float *base_ [[buffer(2)]],
+		device half *y_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_f16_3_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_Rank_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_Rank_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_Rank_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_Rank_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = float(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = half(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+				}
 			}
 		}
 	}
@@ -826,16 +1370,153 @@ kernel void kg_dd4f7221_lora_bf16_1(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base.
+struct kg_dd4f7221_lora_bf16_1_small_args {
+	long size_O_;
+	long size_R_;
+	long size_I_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_bf16_1_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *base_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_bf16_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = 0; k_from_ < size_I_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_I_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_I_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_I_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_I_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-					const float base_2_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
 				}
 			}
 		}
@@ -963,14 +1644,151 @@ kernel void kg_dd4f7221_lora_bf16_3(
 	}
 	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_O_) {
-				const float up_ = sum_[i_ * 8 + j_];
-				y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_lora_bf16_3_small_args {
+	long size_O_;
+	long size_R_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_bf16_3_small(
+		device const float *down_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device const float *base_ [[buffer(2)]],
+		device ushort *y_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_bf16_3_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = 0; k_from_ < size_Rank_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_Rank_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_Rank_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_Rank_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_Rank_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_Rank_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const float t_ = args.alpha_ / float(max(size_Rank_, 1));
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+				}
 			}
 		}
 	}
@@ -1139,14 +1957,147 @@ kernel void kg_dd4f7221_lora_grad_f32_2(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_Rank_) {
-				const float d_down_2_ = sum_[i_ * 8 + j_];
-				d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 8 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_down.
+struct kg_dd4f7221_lora_grad_f32_2_small_args {
+	long size_Rank_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f32_2_small(
+		device const float *d_up_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *d_down_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_O_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_O_) {
+				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 4 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
 			}
 		}
 	}
@@ -1270,14 +2221,148 @@ kernel void kg_dd4f7221_lora_grad_f32_4(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_I_) {
-				const float d_x_part_2_ = sum_[i_ * 8 + j_];
-				d_x_[row_pos_ * size_I_ + column_pos_] = d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_I_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_part_2_ = sum_[i_ * 8 + j_];
+					d_x_[row_pos_ * size_I_ + column_pos_] = d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_lora_grad_f32_4_small_args {
+	long size_I_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f32_4_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device const float *d_x_part_ [[buffer(2)]],
+		device float *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f32_4_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_O_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_O_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_I_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_part_2_ = sum_[i_ * 4 + j_];
+					d_x_[row_pos_ * size_I_ + column_pos_] = d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_;
+				}
 			}
 		}
 	}
@@ -1400,14 +2485,147 @@ kernel void kg_dd4f7221_lora_grad_f32_5(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_I_ && column_pos_ < size_O_) {
-				const float d_w_reduced_ = sum_[i_ * 8 + j_];
-				d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_lora_grad_f32_5_small_args {
+	long size_O_;
+	long size_I_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f32_5_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device float *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_5_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = x_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
+				}
 			}
 		}
 	}
@@ -1576,14 +2794,147 @@ kernel void kg_dd4f7221_lora_grad_f16_2(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_Rank_) {
-				const float d_down_2_ = sum_[i_ * 8 + j_];
-				d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 8 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_down.
+struct kg_dd4f7221_lora_grad_f16_2_small_args {
+	long size_Rank_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_2_small(
+		device const float *d_up_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *d_down_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_O_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_O_) {
+				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 4 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
 			}
 		}
 	}
@@ -1698,16 +3049,151 @@ kernel void kg_dd4f7221_lora_grad_f16_4(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_I_ + column_pos_] = half(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_lora_grad_f16_4_small_args {
+	long size_I_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_4_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device const float *d_x_part_ [[buffer(2)]],
+		device half *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_f16_4_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_O_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_O_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_R_ && column_pos_ < size_I_) {
-					const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_x_[row_pos_ * size_I_ + column_pos_] = half(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_I_ + column_pos_] = half(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1828,16 +3314,156 @@ kernel void kg_dd4f7221_lora_grad_f16_5(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_O_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_lora_grad_f16_5_small_args {
+	long size_O_;
+	long size_I_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_5_small(
+		device const half *x_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device half *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_5_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2304];
+	threadgroup half b_slices_[2304];
+	const int size_O_ = int(args.size_O_);
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = half(float(x_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = half(float(d_y_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_I_ && column_pos_ < size_O_) {
-					const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_w_[row_pos_ * size_O_ + column_pos_] = half(d_w_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_O_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -1961,14 +3587,147 @@ kernel void kg_dd4f7221_lora_grad_f16_6(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_I_ && column_pos_ < size_Rank_) {
-				const float d_a_reduced_ = sum_[i_ * 8 + j_];
-				d_a_[row_pos_ * size_Rank_ + column_pos_] = half(d_a_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 8 + j_];
+					d_a_[row_pos_ * size_Rank_ + column_pos_] = half(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_lora_grad_f16_6_small_args {
+	long size_Rank_;
+	long size_I_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_6_small(
+		device const half *x_ [[buffer(0)]],
+		device const float *d_down_ [[buffer(1)]],
+		device half *d_a_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_6_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = float(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_[row_pos_ * size_Rank_ + column_pos_] = half(d_a_reduced_);
+				}
 			}
 		}
 	}
@@ -2091,14 +3850,147 @@ kernel void kg_dd4f7221_lora_grad_f16_7(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_Rank_ && column_pos_ < size_O_) {
-				const float d_b_reduced_ = sum_[i_ * 8 + j_];
-				d_b_[row_pos_ * size_O_ + column_pos_] = half(d_b_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_Rank_) {
+					const float d_b_reduced_ = sum_[i_ * 8 + j_];
+					d_b_[row_pos_ * size_O_ + column_pos_] = half(d_b_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_b.
+struct kg_dd4f7221_lora_grad_f16_7_small_args {
+	long size_O_;
+	long size_Rank_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_7_small(
+		device const float *down_ [[buffer(0)]],
+		device const float *d_up_ [[buffer(1)]],
+		device half *d_b_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_7_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+						a_next_[i_] = down_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = d_up_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_Rank_) {
+					const float d_b_reduced_ = sum_[i_ * 4 + j_];
+					d_b_[row_pos_ * size_O_ + column_pos_] = half(d_b_reduced_);
+				}
 			}
 		}
 	}
@@ -2267,14 +4159,147 @@ kernel void kg_dd4f7221_lora_grad_bf16_2(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_R_ && column_pos_ < size_Rank_) {
-				const float d_down_2_ = sum_[i_ * 8 + j_];
-				d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 8 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_down.
+struct kg_dd4f7221_lora_grad_bf16_2_small_args {
+	long size_Rank_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_2_small(
+		device const float *d_up_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *d_down_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_O_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_O_) {
+				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_2_ = sum_[i_ * 4 + j_];
+					d_down_[row_pos_ * size_Rank_ + column_pos_] = d_down_2_;
+				}
 			}
 		}
 	}
@@ -2389,16 +4414,151 @@ kernel void kg_dd4f7221_lora_grad_bf16_4(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_bf16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_lora_grad_bf16_4_small_args {
+	long size_I_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_4_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device const float *d_x_part_ [[buffer(2)]],
+		device ushort *d_x_ [[buffer(3)]],
+		constant kg_dd4f7221_lora_grad_bf16_4_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = 0; k_from_ < size_O_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_O_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_O_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_O_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_O_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_O_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_R_ && column_pos_ < size_I_) {
-					const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_bf16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_I_ + column_pos_] = kg_to_bf16(d_x_part_[row_pos_ * size_I_ + column_pos_] + d_x_part_2_);
+						}
+					}
 				}
 			}
 		}
@@ -2519,16 +4679,156 @@ kernel void kg_dd4f7221_lora_grad_bf16_5(
 	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
 	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_lora_grad_bf16_5_small_args {
+	long size_O_;
+	long size_I_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_5_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device ushort *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_5_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2304];
+	threadgroup bfloat b_slices_[2304];
+	const int size_O_ = int(args.size_O_);
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_I_ && column_pos_ < size_O_) {
-					const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -2652,14 +4952,147 @@ kernel void kg_dd4f7221_lora_grad_bf16_6(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_I_ && column_pos_ < size_Rank_) {
-				const float d_a_reduced_ = sum_[i_ * 8 + j_];
-				d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 8 + j_];
+					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_lora_grad_bf16_6_small_args {
+	long size_Rank_;
+	long size_I_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_6_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *d_down_ [[buffer(1)]],
+		device ushort *d_a_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_6_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_I_ = int(args.size_I_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+				}
 			}
 		}
 	}
@@ -2782,14 +5215,147 @@ kernel void kg_dd4f7221_lora_grad_bf16_7(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_Rank_ && column_pos_ < size_O_) {
-				const float d_b_reduced_ = sum_[i_ * 8 + j_];
-				d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_Rank_) {
+					const float d_b_reduced_ = sum_[i_ * 8 + j_];
+					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_b.
+struct kg_dd4f7221_lora_grad_bf16_7_small_args {
+	long size_O_;
+	long size_Rank_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_7_small(
+		device const float *down_ [[buffer(0)]],
+		device const float *d_up_ [[buffer(1)]],
+		device ushort *d_b_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_7_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(a_next_, &down_[k_pos_ * size_Rank_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_Rank_ - 1);
+						a_next_[i_] = down_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &d_up_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = d_up_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_Rank_) {
+					const float d_b_reduced_ = sum_[i_ * 4 + j_];
+					d_b_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+				}
 			}
 		}
 	}

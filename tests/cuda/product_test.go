@@ -35,7 +35,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-var kernelName = regexp.MustCompile(`__launch_bounds__\((\d+)\) (kg_[0-9a-f]+_matmul_([nt])([nt])_(f32|f16|bf16))\(`)
+var kernelName = regexp.MustCompile(`__launch_bounds__\((\d+)\) (kg_[0-9a-f]+_matmul_([nt])([nt])_(f32|f16|bf16)(_small)?)\(`)
 
 // productSource is a program that runs the kernels of the generated matmul.
 func productSource(t *testing.T) string {
@@ -65,12 +65,16 @@ func productSource(t *testing.T) string {
 	b.WriteString(read(t, "testdata/product.h"))
 	b.WriteString("\nint main() {\n")
 	found := kernelName.FindAllStringSubmatch(kernels, -1)
-	if len(found) != 12 {
-		t.Fatalf("%d kernels of products, want 12", len(found))
+	if len(found) != 24 {
+		t.Fatalf("%d kernels of products, want 24", len(found))
 	}
 	for _, f := range found {
-		for _, size := range []string{"130, 5, 23, 1", "6, 136, 32, 0"} {
-			fmt.Fprintf(&b, "\tproduct<%s>(%s, %s, 128, %t, %t, %s);\n", f[5], f[2], f[1], f[3] == "t", f[4] == "t", size)
+		side, sizes := 128, []string{"130, 5, 23, 1", "6, 136, 32, 0"}
+		if f[6] != "" {
+			side, sizes = 64, []string{"67, 5, 23, 1", "6, 72, 32, 0"}
+		}
+		for _, size := range sizes {
+			fmt.Fprintf(&b, "\tproduct<%s>(%s, %s, %d, %t, %t, %s);\n", f[5], f[2], f[1], side, f[3] == "t", f[4] == "t", size)
 		}
 	}
 	b.WriteString("}\n")

@@ -226,7 +226,11 @@ func cpuLaunch(c bind.CPULaunch) *jen.Statement {
 }
 
 func gpuLaunch(g bind.GPULaunch) *jen.Statement {
-	return flat(rt("GPULaunch"), field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads)))
+	fields := []jen.Code{field("Grid", grid(g.Grid)), field("Threads", jen.Lit(g.Threads))}
+	if g.Small != nil {
+		fields = append(fields, field("Small", jen.Op("&").Add(gpuLaunch(*g.Small))))
+	}
+	return flat(rt("GPULaunch"), fields...)
 }
 
 func grid(dims []bind.GridDim) *jen.Statement {

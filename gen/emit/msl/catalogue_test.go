@@ -297,18 +297,27 @@ func compare(t *testing.T, program *sim.Program, b *bind.Result, p *expr.Program
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDevice(program, b)
-	got := d.run(t, p, c)
-	for _, r := range d.reports {
-		t.Errorf("%s: %s", p.Name, r)
-	}
-	if f := d.readFault(); f.set != 0 {
-		t.Errorf("%s: fault: %s", p.Name, f)
+	forms := []bool{false}
+	for k := range b.Kernels {
+		if k.GPU.Small != nil && len(forms) == 1 {
+			forms = append(forms, true)
+		}
 	}
 	want := exact.Named(p)
-	for _, x := range results(p) {
-		if bad := difference(x.Type, got[x.Name], want[x.Name], terms); bad != "" {
-			t.Errorf("%s %v, shapes %v: %s: %s", p.Name, p.Types, shapes(c), x.Name, bad)
+	for _, small := range forms {
+		d := newDevice(program, b)
+		d.small = small
+		got := d.run(t, p, c)
+		for _, r := range d.reports {
+			t.Errorf("%s: %s", p.Name, r)
+		}
+		if f := d.readFault(); f.set != 0 {
+			t.Errorf("%s: fault: %s", p.Name, f)
+		}
+		for _, x := range results(p) {
+			if bad := difference(x.Type, got[x.Name], want[x.Name], terms); bad != "" {
+				t.Errorf("%s %v, shapes %v, small tiles %t: %s: %s", p.Name, p.Types, shapes(c), small, x.Name, bad)
+			}
 		}
 	}
 	c.Round = true

@@ -64,6 +64,7 @@ type device struct {
 	symbol  func(string) string // what a kernel is called in the program
 	fault   []byte              // the fault word
 	reports []sim.Report
+	small   bool          // forms with small tiles run, where there are some
 	limit   time.Duration // of a launch; 0 means none
 	late    bool          // a launch took longer
 }
@@ -137,9 +138,13 @@ func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, 
 
 func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) {
 	t.Helper()
-	job := sim.Job{Kernel: d.symbol(k.Symbol), Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.Threads, 1, 1}}
-	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int((bind.Product(extent, g.Axes) + g.Tile - 1) / g.Tile)
+	form, symbol := &k.GPU, k.Symbol
+	if d.small && form.Small != nil {
+		form, symbol = form.Small, symbol+bind.SmallForm
+	}
+	job := sim.Job{Kernel: d.symbol(symbol), Group: [3]int{form.Threads, 1, 1}}
+	for i, n := range form.Groups(extent) {
+		job.Grid[i] = int(n)
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: tensors[b.Tensor], Writable: b.Write})

@@ -23,6 +23,15 @@ type subject struct {
 	// rounding are the operators that choose the order of a sum: another order
 	// rounds differently and no worse than the tolerance.
 	rounding []string
+	small    bool // the form with small tiles is broken
+}
+
+// broken is the number of the kernel that is broken.
+func (s subject) broken() int {
+	if s.small {
+		return 1
+	}
+	return 0
 }
 
 func subjects(t *testing.T) map[string]subject {
@@ -36,20 +45,30 @@ func subjects(t *testing.T) map[string]subject {
 			{axes: ax{"R": {3}, "D": {8300}}},
 			{axes: ax{"R": {1}, "D": {64}}, ins: in{"x": wide}},
 			{axes: ax{"R": {1}, "D": {4}}, params: pm{"eps": oracle.Float(0.5)}},
-		}, nil},
+		}, nil, false},
 		"cols": {parsed(t, middleSum), []call{
 			{axes: ax{"B": {2}, "L": {9000}, "H": {35}}, terms: 1000},
-		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}},
-		"blocks": {parsed(t, rowBlocks), []call{{axes: ax{"R": {40}, "D": {300}}, terms: 300}}, nil},
-		"inout":  {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil},
+		}, []string{"mul(lanes, 1024)", "mul(lanes, 32)"}, false},
+		"blocks": {parsed(t, rowBlocks), []call{{axes: ax{"R": {40}, "D": {300}}, terms: 300}}, nil, false},
+		"inout":  {parsed(t, inoutRow), []call{{axes: ax{"R": {2}, "D": {150}}, terms: 75}}, nil, false},
 		"matmul": {instance(t, "matmul_bias", transposed("n", "n"), f32), []call{
-			{axes: ax{"Z": {2}, "M": {130}, "N": {131}, "K": {39}}},
-		}, []string{"mod(k_from, 32)", "eq(mod(k_from, 32), 0)"}},
+			{axes: ax{"Z": {2}, "M": {130}, "N": {47}, "K": {39}}},
+		}, wholeRuns, false},
+		"small matmul": {instance(t, "matmul_bias", transposed("n", "t"), f32), []call{
+			{axes: ax{"Z": {2}, "M": {66}, "N": {47}, "K": {39}}},
+		}, wholeRuns, true},
 		"matrices": {instance(t, "matmul_bias", transposed("n", "n"), expr.F16), []call{
-			{axes: ax{"Z": {2}, "M": {130}, "N": {131}, "K": {39}}},
-		}, nil},
+			{axes: ax{"Z": {2}, "M": {130}, "N": {47}, "K": {39}}},
+		}, nil, false},
+		"small matrices": {instance(t, "matmul_bias", transposed("t", "n"), expr.F16), []call{
+			{axes: ax{"Z": {2}, "M": {66}, "N": {47}, "K": {39}}},
+		}, nil, true},
 	}
 }
+
+// wholeRuns are the operators that say how deep the sums are that a product forms before
+// it adds them to the total.
+var wholeRuns = []string{"mod(k_from, 32)", "eq(mod(k_from, 32), 0)"}
 
 // A sum along the middle axis, and row sums with sums along the columns.
 const (
@@ -82,7 +101,7 @@ expr = "x * total"
 `
 )
 
-// mutants makes copies of the first kernel of s, each changed by change(f, n) for n =
+// mutants makes copies of the broken kernel of s, each changed by change(f, n) for n =
 // 0, 1, … until that says that there is nothing more to change. It returns what
 // was done to each, and a file with all of them, named mutant_n, and the kernels
 // that follow.
@@ -91,7 +110,7 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 	var did []string
 	var kernels []*ir.Func
 	for n := 0; ; n++ {
-		f := bound(t, s.program).MSL[0]
+		f := bound(t, s.program).MSL[s.broken()]
 		what, ok := change(f, n)
 		if !ok {
 			break
@@ -99,7 +118,7 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 		f.Symbol = fmt.Sprintf("mutant_%d", n)
 		did, kernels = append(did, what), append(kernels, f)
 	}
-	return did, emit(t, s.program.File, append(kernels, bound(t, s.program).MSL[1:]...))
+	return did, emit(t, s.program.File, append(kernels, bound(t, s.program).MSL[s.broken()+1:]...))
 }
 
 // runMutant runs the program of s with its kernel exchanged for mutant n. A
@@ -107,7 +126,8 @@ func mutants(t *testing.T, s subject, change func(f *ir.Func, n int) (string, bo
 func runMutant(t *testing.T, s subject, program *sim.Program, b *bind.Result, n int, c oracle.Call) ([]sim.Report, map[string]oracle.Array) {
 	t.Helper()
 	d := newDevice(program, b)
-	first := b.MSL[0].Symbol
+	d.small = s.small
+	first := b.MSL[s.broken()].Symbol
 	d.symbol = func(s string) string {
 		if s == first {
 			return fmt.Sprintf("mutant_%d", n)

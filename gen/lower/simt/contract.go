@@ -1,6 +1,8 @@
 package simt
 
 import (
+	"slices"
+
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
 	"github.com/kernelgen/kgen/gen/lower"
@@ -24,9 +26,9 @@ type multiplier interface {
 	// multiply adds the product of the slices that begin at line, the last ones of
 	// depths below end.
 	multiply(line, end ir.Expr)
-	// each runs body for each result of the thread: its row and column in the tile,
-	// and its sum.
-	each(body func(row, col, sum ir.Expr))
+	// columns runs body for each column of the tile in which the thread has results:
+	// rows runs its own body for each of them, with the row and the sum.
+	columns(body func(col ir.Expr, rows func(func(row, sum ir.Expr))))
 }
 
 // contract lowers a matrix product: a group computes a square part of the result
@@ -88,7 +90,7 @@ func (t *product) choose() multiplier {
 	t.a = operand{axes: p.M, expr: p.A, name: "a"}
 	t.b = operand{axes: p.N, expr: p.B, name: "b"}
 	for _, s := range []*operand{&t.a, &t.b} {
-		s.inner, s.alongK = t.innermost(s)
+		s.alongK = t.alongDepth(s)
 		s.plain = t.sideBySide(s)
 	}
 	if e, ok := halves(p.A, p.B); ok {
@@ -127,7 +129,6 @@ type operand struct {
 	axes    []*expr.Axis
 	expr    expr.Expr
 	name    string
-	inner   *expr.Axis   // innermost in memory
 	alongK  bool         // chunks run along the depth
 	plain   *expr.Tensor // whose elements a chunk is, side by side; nil if it is none's
 	from, n ir.Expr      // of the group's tile; of the whole operand
@@ -138,17 +139,8 @@ type operand struct {
 	pitch   int64        // distance of the lines of slices
 }
 
-// innermost returns the axis that is innermost in the widest tensor that the operand
-// reads, and whether it is one of the depth.
-func (t *product) innermost(s *operand) (*expr.Axis, bool) {
-	a := innermostAxis(s.expr)
-	for _, k := range t.k.Red {
-		if k == a {
-			return a, true
-		}
-	}
-	return a, false
-}
+// alongDepth reports whether the operand lies in memory along the depth.
+func (t *product) alongDepth(s *operand) bool { return slices.Contains(t.k.Red, innermostAxis(s.expr)) }
 
 // innermostAxis is the axis that is innermost in the widest operand of e.
 func innermostAxis(e expr.Expr) *expr.Axis {
@@ -175,11 +167,8 @@ func (t *product) sideBySide(s *operand) *expr.Tensor {
 	if s.alongK {
 		along = t.k.Red
 	}
-	first := len(r.T.Axes) - len(along)
-	for i, a := range along {
-		if first < 0 || r.T.Axes[first+i] != a {
-			return nil
-		}
+	if first := len(r.T.Axes) - len(along); first < 0 || !slices.Equal(r.T.Axes[first:], along) {
+		return nil
 	}
 	return r.T
 }
@@ -291,17 +280,22 @@ func (s *operand) in(line, at ir.Expr) ir.Expr {
 	return lower.AddI(lower.MulI(line, lower.Int(s.pitch)), at)
 }
 
-// epilogue stores the thread's results with what follows the product.
+// epilogue stores the thread's results with what follows the product. What depends on
+// the column alone is computed once for all of its rows.
 func (t *product) epilogue(m multiplier) {
 	p := t.k.Prod
-	m.each(func(r, c, sum ir.Expr) {
-		row := t.Name("row_pos", lower.AddI(t.a.from, r))
+	m.columns(func(c ir.Expr, rows func(func(row, sum ir.Expr))) {
 		col := t.Name("column_pos", lower.AddI(t.b.from, c))
-		t.when(and(less(row, t.a.n), less(col, t.b.n)), func() {
-			t.bind(p.M, row)
+		t.when(less(col, t.b.n), func() {
 			t.bind(p.N, col)
-			t.Local(p.Acc, t.Name(p.Acc.Name, sum))
-			t.stores(t.k.Stores)
+			rows(func(r, sum ir.Expr) {
+				row := t.Name("row_pos", lower.AddI(t.a.from, r))
+				t.when(less(row, t.a.n), func() {
+					t.bind(p.M, row)
+					t.Local(p.Acc, t.Name(p.Acc.Name, sum))
+					t.stores(t.k.Stores)
+				})
+			})
 		})
 	})
 }

@@ -5,8 +5,11 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-// matrixTile is the tile of products of 16-bit types.
-var matrixTile = tile{side: 128, threads: 256, depth: ir.MatrixSide, chunk: 8}
+// The tiles of products of 16-bit types.
+var (
+	matrixTile      = tile{side: 128, threads: 256, depth: ir.MatrixSide, chunk: 8}
+	smallMatrixTile = tile{side: 64, threads: 128, depth: ir.MatrixSide, chunk: 8}
+)
 
 const (
 	matrixColumns = 32 // of the results of a SIMD group
@@ -14,7 +17,7 @@ const (
 )
 
 // matrixProduct multiplies with the hardware's matrix units: a SIMD group has 64 x 32
-// results, 4 x 2 blocks. Slices lie in shared memory as in the tensors: with a line
+// results, 4 x 2 blocks (32 x 32 of a small tile). Slices lie in shared memory as in the tensors: with a line
 // for each depth, or for each row or column where the depth is innermost. The units
 // sum over the depth of a slice before they add it to the total.
 type matrixProduct struct {
@@ -26,6 +29,9 @@ type matrixProduct struct {
 
 func newMatrixProduct(t *product, e ir.Elem) *matrixProduct {
 	t.tile = matrixTile
+	if t.small {
+		t.tile = smallMatrixTile
+	}
 	groups := t.side / matrixColumns // along the columns
 	m := &matrixProduct{product: t, rows: t.side * groups * simdWidth / t.threads}
 	for _, s := range []*operand{&t.a, &t.b} {
@@ -91,18 +97,24 @@ func (t *matrixProduct) at(i, j ir.Expr) ir.Expr {
 	return lower.AddI(lower.MulI(i, lower.Int(t.right.Len)), j)
 }
 
-func (t *matrixProduct) each(body func(row, col, sum ir.Expr)) {
+// columns goes by the columns of the blocks of sums: of each block a thread has four,
+// two beside each other and two 8 further, and in each of those two rows, 8 apart.
+func (t *matrixProduct) columns(body func(col ir.Expr, rows func(func(row, sum ir.Expr)))) {
 	row := t.Name("row_own", lower.AddI(t.row, &ir.Here{ID: ir.MatrixRow}))
 	column := t.Name("column_own", lower.AddI(t.column, &ir.Here{ID: ir.MatrixColumn}))
-	side := lower.Int(ir.MatrixSide)
-	t.unrolled("i", t.left.Len, func(i ir.Expr) {
-		t.unrolled("j", t.right.Len, func(j ir.Expr) {
-			t.unrolled("e", ir.MatrixOwn, func(e ir.Expr) {
-				r := lower.MulI(lower.DivI(lower.RemI(e, lower.Int(4)), lower.Int(2)), lower.Int(8))
-				c := lower.AddI(lower.MulI(lower.DivI(e, lower.Int(4)), lower.Int(8)), lower.RemI(e, lower.Int(2)))
-				body(lower.AddI(lower.AddI(row, lower.MulI(i, side)), r),
-					lower.AddI(lower.AddI(column, lower.MulI(j, side)), c),
-					&ir.Cell{M: t.sum, I: t.at(i, j), E: e})
+	side, two, eight := lower.Int(ir.MatrixSide), lower.Int(2), lower.Int(ir.MatrixSide/2)
+	t.unrolled("j", t.right.Len, func(j ir.Expr) {
+		t.unrolled("c", 4, func(c ir.Expr) {
+			half, one := lower.DivI(c, two), lower.RemI(c, two)
+			at := lower.AddI(lower.AddI(column, lower.MulI(j, side)), lower.AddI(lower.MulI(half, eight), one))
+			body(at, func(result func(row, sum ir.Expr)) {
+				t.unrolled("i", t.left.Len, func(i ir.Expr) {
+					t.unrolled("r", 2, func(r ir.Expr) {
+						at := lower.AddI(lower.AddI(row, lower.MulI(i, side)), lower.MulI(r, eight))
+						e := lower.AddI(lower.MulI(half, lower.Int(4)), lower.AddI(lower.MulI(r, two), one))
+						result(at, &ir.Cell{M: t.sum, I: t.at(i, j), E: e})
+					})
+				})
 			})
 		})
 	})

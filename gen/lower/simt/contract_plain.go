@@ -6,8 +6,11 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-// plainTile is the tile of products of f32.
-var plainTile = tile{side: 128, threads: 256, depth: 8, chunk: 4}
+// The tiles of products of f32.
+var (
+	plainTile      = tile{side: 128, threads: 256, depth: 8, chunk: 4}
+	smallPlainTile = tile{side: 64, threads: 128, depth: 8, chunk: 4}
+)
 
 const (
 	quad      = 4  // neighbouring rows, or columns, of a thread's results
@@ -15,28 +18,31 @@ const (
 	runDepth  = 32 // depth of the sums that are formed before they are added to the total
 )
 
-// plainProduct multiplies with fused multiply-adds: a thread keeps 8 x 8 sums, of
-// quads of rows and columns half a tile apart, so that it reads shared memory 16
+// plainProduct multiplies with fused multiply-adds: a thread keeps 8 x 8 sums (8 x 4 of
+// a small tile), of quads of rows and columns half a tile apart, so that it reads shared memory 16
 // bytes at a time and its neighbours read what lies beside. Slices lie in shared
 // memory with a line for each depth. Sums are formed for a depth of 32 and then
 // added to the total, which bounds the rounding error of a deep product.
 type plainProduct struct {
 	*product
-	sum, run      *ir.Array // totals, and the sums that are being formed
-	left, right   *ir.Array // a line of both slices, as far as the thread needs it
-	row, column   ir.Expr   // the thread's first ones
-	rows, columns int64     // that the thread has
+	sum, run            *ir.Array // totals, and the sums that are being formed
+	left, right         *ir.Array // a line of both slices, as far as the thread needs it
+	row, column         ir.Expr   // the thread's first ones
+	ownRows, ownColumns int64
 }
 
 func newPlainProduct(t *product) *plainProduct {
 	t.tile = plainTile
+	if t.small {
+		t.tile = smallPlainTile
+	}
 	rows, columns := t.side*sideQuads/t.threads, t.side/sideQuads
 	for _, s := range []*operand{&t.a, &t.b} {
 		s.pitch = t.side + quad // chunks along the depth go to other banks
 		t.arrays(s, ir.F32, 2*t.tile.depth*s.pitch)
 	}
 	return &plainProduct{
-		product: t, rows: rows, columns: columns,
+		product: t, ownRows: rows, ownColumns: columns,
 		sum: t.private("sum", rows*columns), run: t.private("run", rows*columns),
 		left: t.private("a_part", rows), right: t.private("b_part", columns),
 		row:    t.Name("row", lower.MulI(lower.DivI(t.thread, lower.Int(sideQuads)), lower.Int(quad))),
@@ -66,8 +72,8 @@ func (t *plainProduct) multiply(first, end ir.Expr) {
 		line := lower.AddI(first, d)
 		t.read(t.left, &t.a, line, t.row)
 		t.read(t.right, &t.b, line, t.column)
-		t.unrolled("i", t.rows, func(i ir.Expr) {
-			t.unrolled("j", t.columns, func(j ir.Expr) {
+		t.unrolled("i", t.ownRows, func(i ir.Expr) {
+			t.unrolled("j", t.ownColumns, func(j ir.Expr) {
 				at := t.at(i, j)
 				args := []ir.Expr{&ir.At{A: t.left, I: i}, &ir.At{A: t.right, I: j}, &ir.At{A: t.run, I: at}}
 				t.Emit(&ir.Put{A: t.run, I: at, X: &ir.Call{Fn: expr.FnFMA, Args: args, T: ir.Scalar(ir.F32)}})
@@ -87,7 +93,7 @@ func (t *plainProduct) total() {
 }
 
 func (t *plainProduct) at(i, j ir.Expr) ir.Expr {
-	return lower.AddI(lower.MulI(i, lower.Int(t.columns)), j)
+	return lower.AddI(lower.MulI(i, lower.Int(t.ownColumns)), j)
 }
 
 // read brings the thread's quads of a line of the slices into registers.
@@ -98,14 +104,16 @@ func (t *plainProduct) read(to *ir.Array, s *operand, line, first ir.Expr) {
 	}
 }
 
-func (t *plainProduct) each(body func(row, col, sum ir.Expr)) {
+func (t *plainProduct) columns(body func(col ir.Expr, rows func(func(row, sum ir.Expr)))) {
 	place := func(first, i ir.Expr, own int64) ir.Expr {
 		q := lower.MulI(lower.DivI(i, lower.Int(quad)), lower.Int(t.side*quad/own))
 		return lower.AddI(first, lower.AddI(q, lower.RemI(i, lower.Int(quad))))
 	}
-	t.unrolled("i", t.rows, func(i ir.Expr) {
-		t.unrolled("j", t.columns, func(j ir.Expr) {
-			body(place(t.row, i, t.rows), place(t.column, j, t.columns), &ir.At{A: t.sum, I: t.at(i, j)})
+	t.unrolled("j", t.ownColumns, func(j ir.Expr) {
+		body(place(t.column, j, t.ownColumns), func(result func(row, sum ir.Expr)) {
+			t.unrolled("i", t.ownRows, func(i ir.Expr) {
+				result(place(t.row, i, t.ownRows), &ir.At{A: t.sum, I: t.at(i, j)})
+			})
 		})
 	})
 }

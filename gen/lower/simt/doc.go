@@ -15,7 +15,8 @@
 //     next slices of the operands, 16 bytes each, while they multiply the ones in
 //     shared memory. Where both operands are tensors of one 16-bit type that is the
 //     hardware's matrix units' work, 64 x 32 results to a SIMD group in slices of depth
-//     16; else a thread keeps 8 x 8 sums of f32, in slices of depth 8.
+//     16; else a thread keeps 8 x 8 sums of f32, in slices of depth 8. A second form, of
+//     128 threads and 64 x 64 results, is for results that would be few large tiles.
 //   - scatter: a group owns 256 rows by 64 columns of the result, a thread one
 //     column of it. Each group reads every id and adds, in the order of the
 //     positions, those that fall into its rows: the sum is the same on every run,

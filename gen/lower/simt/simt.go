@@ -29,7 +29,13 @@ type Kernel struct {
 	// group for each tile of a dimension. No dimension means one group.
 	Grid    []Dim
 	Threads int // in each group
+	// Small is another form of the kernel, with smaller tiles, for results that would
+	// be few large ones. Its function is named after it; nil if there is none.
+	Small *Kernel
 }
+
+// SmallForm is what the name of a small form ends with.
+const SmallForm = "_small"
 
 // Dim is the product of some axes, cut into tiles.
 type Dim struct {
@@ -40,15 +46,28 @@ type Dim struct {
 // lowering is the state of lowering one kernel.
 type lowering struct {
 	*lower.Builder
-	k   *plan.Kernel
-	out *Kernel
+	k     *plan.Kernel
+	out   *Kernel
+	small bool // the form with small tiles
 }
 
 // Lower lowers kernel k of p. The block is shared with the kernel's other forms;
 // its layout comes afterwards.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
+	out, err := form(p, k, symbol, block, false)
+	if err == nil && k.Shape == plan.Contract {
+		out.Small, err = form(p, k, symbol+SmallForm, block, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// form lowers one form of kernel k.
+func form(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block, small bool) (*Kernel, error) {
 	f := &ir.Func{Symbol: symbol, SIMT: true}
-	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}}
+	l := &lowering{Builder: lower.New(p, k, f, block), k: k, out: &Kernel{Func: f}, small: small}
 	switch k.Shape {
 	case plan.Map:
 		l.mapKernel()

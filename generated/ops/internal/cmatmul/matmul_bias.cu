@@ -381,14 +381,149 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 8 + j_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nn_f32_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	const float *__restrict__ bias_ = (const float *)buf[2];
+	float *__restrict__ c_ = (float *)buf[3];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -503,16 +638,153 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f16
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nn_f16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + kg_from_f16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -628,16 +900,153 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_bf1
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nn_bf16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -761,14 +1170,149 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 8 + j_];
-				c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nt_f32_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	const float *__restrict__ bias_ = (const float *)buf[2];
+	float *__restrict__ c_ = (float *)buf[3];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -880,16 +1424,150 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f16
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nt_f16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + kg_from_f16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1002,16 +1680,150 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_bf1
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_nt_bf16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &a_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1135,14 +1947,149 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f32
 	}
 	const int at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 8 + j_];
-				c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tn_f32_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	const float *__restrict__ bias_ = (const float *)buf[2];
+	float *__restrict__ c_ = (float *)buf[3];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -1260,16 +2207,156 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f16
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tn_f16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + kg_from_f16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1388,16 +2475,156 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_bf1
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_2_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tn_bf16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1522,14 +2749,150 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32
 	}
 	const int at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 8 + j_];
-				c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tt_f32_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	const float *__restrict__ bias_ = (const float *)buf[2];
+	float *__restrict__ c_ = (float *)buf[3];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_K_;
+	const int at_2_ = z_ * size_N_;
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_4_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -1645,16 +3008,154 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f16
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tt_f16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_K_;
+	const int at_2_ = z_ * size_N_;
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_4_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + kg_from_f16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_4_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1771,16 +3272,154 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_bf1
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_4_ = z_ * size_M_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c.
+struct kg_dd4f7221_matmul_bias_tt_bf16_small_args {
+	long long size_N_;
+	long long size_M_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = z_ * size_K_;
+	const int at_2_ = z_ * size_N_;
+	const int at_3_ = (at_2_ + b_pos_) * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_K_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_4_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &b_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_N_) {
-					const float product_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_4_ = z_ * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_2_ = 0; c_2_ < 4; ++c_2_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_2_ / 2 * 8 + c_2_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
 				}
 			}
 		}
@@ -1903,14 +3542,146 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 8 + j_];
-				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float d_a_reduced_ = sum_[i_ * 8 + j_];
+					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nn_f32_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_c_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ d_a_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+				}
 			}
 		}
 	}
@@ -2032,14 +3803,146 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	}
 	const int at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_b_reduced_ = sum_[i_ * 8 + j_];
-				d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_b_reduced_ = sum_[i_ * 8 + j_];
+					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_b.
+struct kg_dd4f7221_matmul_bias_grad_nn_f32_2_small_args {
+	long long size_N_;
+	long long size_K_;
+	long long size_M_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f32_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ d_c_ = (const float *)buf[1];
+	float *__restrict__ d_b_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = a_[at_2_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_c_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_b_reduced_ = sum_[i_ * 4 + j_];
+					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = d_b_reduced_;
+				}
 			}
 		}
 	}
@@ -2229,16 +4132,147 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nn_f16_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -2356,16 +4390,153 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_b.
+struct kg_dd4f7221_matmul_bias_grad_nn_f16_2_small_args {
+	long long size_N_;
+	long long size_K_;
+	long long size_M_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f16_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_2_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-					const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -2556,16 +4727,147 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_K_;
+	const int at_4_ = (at_3_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -2683,16 +4985,153 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_2_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_b.
+struct kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small_args {
+	long long size_N_;
+	long long size_K_;
+	long long size_M_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	for (int k_from_ = 0; k_from_ < size_M_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_M_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_M_) {
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(a_next_, &a_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_2_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_M_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &d_c_[(at_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = (at_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-					const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_b_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_b_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(d_b_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -2894,14 +5333,146 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-				const float d_a_reduced_ = sum_[i_ * 8 + j_];
-				d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float d_a_reduced_ = sum_[i_ * 8 + j_];
+					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nt_f32_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_c_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ d_a_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_c_[at_2_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = b_[at_4_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = d_a_reduced_;
+				}
 			}
 		}
 	}
@@ -3015,16 +5586,150 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nt_f16_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -3139,16 +5844,150 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_n
 	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small_args {
+	long long size_K_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = z_ * size_M_;
+	const int at_2_ = (at_ + a_pos_) * size_N_;
+	const int at_3_ = z_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_c_[at_2_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_2_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &b_[(at_3_ + k_pos_2_) * size_K_ + b_pos_]);
+				} else {
+					const int at_4_ = (at_3_ + k_pos_2_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_M_ && column_pos_ < size_K_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_ + row_pos_) * size_K_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -3272,14 +6111,147 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	}
 	const int at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 8; ++j_) {
-			const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
-			const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
-			if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-				const float d_a_reduced_ = sum_[i_ * 8 + j_];
-				d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_M_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_a_reduced_ = sum_[i_ * 8 + j_];
+					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_tt_f32_1_small_args {
+	long long size_M_;
+	long long size_K_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ b_ = (const float *)buf[0];
+	const float *__restrict__ d_c_ = (const float *)buf[1];
+	float *__restrict__ d_a_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
+	const int at_ = z_ * size_N_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						a_next_[i_] = b_[at_4_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &d_c_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = d_c_[at_3_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_4_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_M_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = d_a_reduced_;
+				}
 			}
 		}
 	}
@@ -3394,16 +6366,151 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_tt_f16_1_small_args {
+	long long size_M_;
+	long long size_K_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
+	const int at_ = z_ * size_N_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_f16(b_next_, &d_c_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_c_[at_3_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_4_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_f16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
@@ -3519,16 +6626,151 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_t
 	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	const int at_4_ = z_ * size_K_;
 	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 2; ++j_) {
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a.
+struct kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small_args {
+	long long size_M_;
+	long long size_K_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_M_ = int(args->size_M_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int z_ = int(blockIdx.z);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_M_ - 1);
+	const int at_ = z_ * size_N_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + b_pos_) * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_N_) {
+				if (a_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(a_next_, &b_[(at_ + k_pos_) * size_K_ + a_pos_]);
+				} else {
+					const int at_4_ = (at_ + k_pos_) * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_bf16(b_next_, &d_c_[at_3_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_c_[at_3_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
 			#pragma unroll
-			for (int e_ = 0; e_ < 8; ++e_) {
-				const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + e_ % 4 / 2 * 8);
-				const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (e_ / 4 * 8 + e_ % 2));
-				if (row_pos_ < size_K_ && column_pos_ < size_M_) {
-					const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], e_);
-					d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_4_ = z_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_M_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_K_) {
+							const float d_a_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_a_[(at_4_ + row_pos_) * size_M_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+						}
+					}
 				}
 			}
 		}
