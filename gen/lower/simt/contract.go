@@ -56,10 +56,10 @@ func (l *lowering) contract() {
 	t.epilogue(m)
 }
 
-// sums forms the sums of the results. Of the two slices that shared memory has room
-// for, one begins at line 0 and the other one, in turn, at the line of its depth. What
-// is computed here for the rows and columns of a chunk is nothing to those of a result:
-// the scope ends with the loop.
+// sums forms the sums of the results. Of the two slices in shared memory one begins at
+// line 0, the other at the line after it, and slices go to them in turn. What is
+// computed for the rows and columns of a chunk says nothing of those of a result, so it
+// has a scope of its own.
 func (t *product) sums(m multiplier) {
 	t.chunks(&t.a)
 	t.chunks(&t.b)

@@ -19,9 +19,9 @@ const (
 )
 
 // plainProduct multiplies with fused multiply-adds: a thread keeps 8 x 8 sums (8 x 4 of
-// a small tile), of quads of rows and columns half a tile apart, so that it reads shared memory 16
-// bytes at a time and its neighbours read what lies beside. Slices lie in shared
-// memory with a line for each depth. Sums are formed for a depth of 32 and then
+// a small tile), of quads of rows and columns half a tile apart, so that it reads shared
+// memory 16 bytes at a time and its neighbours read what lies beside. Slices lie in
+// shared memory with a line for each depth. Sums are formed for a depth of 32 and then
 // added to the total, which bounds the rounding error of a deep product.
 type plainProduct struct {
 	*product

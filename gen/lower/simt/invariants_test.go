@@ -59,6 +59,9 @@ func TestKernelsAreWellFormed(t *testing.T) {
 			}
 			seen[k.Shape]++
 			check(t, out)
+			if out.Small != nil {
+				check(t, out.Small)
+			}
 		}
 	}
 	for s := plan.Map; s <= plan.Scatter; s++ {
