@@ -69,9 +69,9 @@ func productSource(t *testing.T) string {
 		t.Fatalf("%d kernels of products, want 24", len(found))
 	}
 	for _, f := range found {
-		side, sizes := 128, []string{"130, 5, 23, 1", "6, 136, 32, 0"}
+		side, sizes := 128, []string{"130, 5, 23, 1", "6, 136, 32, 0", "3, 5, 0, 0"}
 		if f[6] != "" {
-			side, sizes = 64, []string{"67, 5, 23, 1", "6, 72, 32, 0"}
+			side, sizes = 64, []string{"67, 5, 23, 1", "6, 72, 32, 0", "3, 5, 0, 0"}
 		}
 		for _, size := range sizes {
 			fmt.Fprintf(&b, "\tproduct<%s>(%s, %s, %d, %t, %t, %s);\n", f[5], f[2], f[1], side, f[3] == "t", f[4] == "t", size)
