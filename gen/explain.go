@@ -143,7 +143,7 @@ func (r *Result) explainIR(s *Spec, op *Op, i int) []byte {
 		}
 		for _, k := range op.Bound.Op.Variants[i].Kernels {
 			for _, f := range target.funcs {
-				if f.Symbol == target.symbol(k) {
+				if f.Symbol == target.symbol(k) || k.GPU.Small != nil && f.Symbol == target.symbol(k)+bind.SmallForm {
 					fmt.Fprintf(&b, "%s:\n%s\n", target.name, ir.Format(f))
 				}
 			}

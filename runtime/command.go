@@ -56,20 +56,23 @@ var maxBlocks = [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16}
 
 // launchCUDA says how a CUDA kernel runs; false if its grid has no blocks.
 func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
-	c.Source, c.Grid, c.Threads = s.op.CUDA, [3]int64{1, 1, 1}, p.threads(s, &k.GPU)
+	form := &k.GPU
+	grid, ok := p.gridCUDA(s, form)
 	if w := k.Wide; w != nil && p.wide(c, s, w) {
 		c.Name = w.Symbol
 	}
-	for i, d := range k.GPU.Grid {
-		extent, ok := p.extent(s, d.Axes)
-		c.Grid[i] = ceilDiv(extent, max(d.Tile, 1))
-		switch {
-		case !ok:
-			p.tooLarge(s, "the grid of "+k.Symbol)
-			return false
-		case c.Grid[i] == 0:
-			return false
+	if small := form.Small; ok && small != nil {
+		if g, fits := p.gridCUDA(s, small); fits && smallIsSooner(blocks(grid), blocks(g)) {
+			form, grid, c.Name = small, g, k.Symbol+"_small"
 		}
+	}
+	if !ok {
+		p.tooLarge(s, "the grid of "+k.Symbol)
+		return false
+	}
+	c.Source, c.Grid, c.Threads = s.op.CUDA, grid, p.threads(s, form)
+	if slices.Contains(grid[:], 0) {
+		return false
 	}
 	for i, n := range c.Grid {
 		if n > maxBlocks[i] {
@@ -132,6 +135,39 @@ func (p *planner) product(s *step, k *Kernel) *backend.Product {
 		*d.to = n
 	}
 	return out
+}
+
+// gridCUDA returns the blocks of a launch in each dimension.
+func (p *planner) gridCUDA(s *step, g *GPULaunch) ([3]int64, bool) {
+	grid := [3]int64{1, 1, 1}
+	for i, d := range g.Grid {
+		extent, ok := p.extent(s, d.Axes)
+		if !ok {
+			return grid, false
+		}
+		grid[i] = ceilDiv(extent, max(d.Tile, 1))
+	}
+	return grid, true
+}
+
+// blocks returns the number of all blocks, or the most that there can be.
+func blocks(grid [3]int64) int64 {
+	n, ok := mul(grid[0], grid[1])
+	if ok {
+		n, ok = mul(n, grid[2])
+	}
+	if !ok {
+		return math.MaxInt64 / 4
+	}
+	return n
+}
+
+// smallIsSooner reports whether so many small tiles are done before the large ones: a
+// large tile takes the time of three small ones, and each multiprocessor of a large
+// card, which has 128 of them, works on one at a time.
+func smallIsSooner(large, small int64) bool {
+	const multiprocessors = 128
+	return ceilDiv(small, multiprocessors) < 3*ceilDiv(large, multiprocessors)
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

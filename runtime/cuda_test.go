@@ -128,6 +128,37 @@ func TestCUDALaunch(t *testing.T) {
 	}
 }
 
+// A form with smaller tiles runs where the large ones would leave the card idle.
+func TestCUDASmallForm(t *testing.T) {
+	d, c := openCard(t)
+	source := ""
+	op := twice(&source)
+	tiles := func(side int64) []runtime.GridDim {
+		return []runtime.GridDim{{Axes: []uint8{1}, Tile: side}, {Axes: []uint8{0}, Tile: side}}
+	}
+	op.Variants[0].Kernel[0].GPU = runtime.GPULaunch{Grid: tiles(128), Threads: 256, Small: &runtime.GPULaunch{Grid: tiles(64), Threads: 128}}
+	for i, want := range []struct {
+		rows, columns int
+		name          string
+		grid          [3]int64
+		threads       int
+	}{
+		{3, 1000, "kt_twice_small", [3]int64{16, 1, 1}, 128},
+		{1024, 1024, "kt_twice_small", [3]int64{16, 16, 1}, 128},
+		{1280, 1280, "kt_twice", [3]int64{10, 10, 1}, 256},
+		{2048, 2048, "kt_twice", [3]int64{16, 16, 1}, 256},
+		{64, 65536, "kt_twice_small", [3]int64{1024, 1, 1}, 128},
+	} {
+		b := d.Batch("forms")
+		b.Keep(callTwice(b, op, from(t, d, make([]float32, want.rows*want.columns), want.rows, want.columns)))
+		mustSync(t, b)
+		k := kernels(c.built[i])[0]
+		if k.Name != want.name || k.Grid != want.grid || k.Threads != want.threads {
+			t.Errorf("%d x %d: launch %s %v × %d, want %s %v × %d", want.rows, want.columns, k.Name, k.Grid, k.Threads, want.name, want.grid, want.threads)
+		}
+	}
+}
+
 func TestCUDAGrids(t *testing.T) {
 	d, c := openCard(t)
 	source := ""

@@ -277,6 +277,9 @@ type GPULaunch struct {
 	// most, as far as Threads go: a group has a multiple of 32 threads. Without axes it
 	// has all of them.
 	Row GridDim
+	// Small is the launch of another form of the kernel, with smaller tiles, whose
+	// name is the kernel's with _small behind it; nil if there is none.
+	Small *GPULaunch
 }
 
 // WideForm is a second function of a GPU kernel, launched as the first, that reads and

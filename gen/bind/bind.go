@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/lower/simt"
 )
 
 // Op is one spec, or one derived gradient, for one combination of its static
@@ -152,6 +153,9 @@ type GPULaunch struct {
 	// most, as far as Threads go: a group has a multiple of 32 threads. Without axes it
 	// has all of them.
 	Row GridDim
+	// Small is the launch of another form of the kernel, with smaller tiles, whose
+	// name is the kernel's with SmallForm behind it; nil if there is none.
+	Small *GPULaunch
 }
 
 // ThreadsFor is how many threads a group has, for the extents of an op's axes.
@@ -175,3 +179,34 @@ type WideForm struct {
 func (w *WideForm) Fits(extent []int64) bool {
 	return !slices.ContainsFunc(w.Multiple, func(d GridDim) bool { return Product(extent, d.Axes)%d.Tile != 0 })
 }
+
+// SmallForm is what the name of a form with smaller tiles ends with.
+const SmallForm = simt.SmallForm
+
+// Groups is the grid for the extents of an op's axes.
+func (g *GPULaunch) Groups(extent []int64) [3]int64 {
+	n := [3]int64{1, 1, 1}
+	for i, d := range g.Grid {
+		n[i] = (Product(extent, d.Axes) + d.Tile - 1) / d.Tile
+	}
+	return n
+}
+
+// Form returns the launch for the extents of an op's axes, and what the name of its
+// form ends with. It chooses as the runtime does: a large tile takes the time of three
+// small ones, and the processors of a large card work on one tile at a time.
+func (g *GPULaunch) Form(extent []int64) (*GPULaunch, string) {
+	if g.Small == nil {
+		return g, ""
+	}
+	rounds := func(g *GPULaunch) int64 {
+		n := g.Groups(extent)
+		return (n[0]*n[1]*n[2] + processors - 1) / processors
+	}
+	if rounds(g.Small) < 3*rounds(g) {
+		return g.Small, SmallForm
+	}
+	return g, ""
+}
+
+const processors = 128

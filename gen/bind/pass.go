@@ -130,10 +130,16 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			r.C = append(r.C, vk.Func)
 		}
 		if sk != nil {
-			sk.Func.Fields, sk.Func.Doc = fields, describe(k)
 			out.Guarded, out.Faults = sk.Func.Guarded, faults(sk.Func)
 			out.GPU = gpuLaunch(x, sk)
-			r.MSL = append(r.MSL, sk.Func)
+			if sk.Small != nil {
+				small := gpuLaunch(x, sk.Small)
+				out.GPU.Small = &small
+			}
+			for _, f := range simtForms(sk) {
+				f.Fields, f.Doc = fields, describe(k)
+				r.MSL = append(r.MSL, f)
+			}
 		}
 		if wk != nil {
 			wk.Func.Fields, wk.Func.Doc = fields, describeWide(k)
@@ -158,8 +164,8 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 					b.InPlace = append(b.InPlace, uint8(slot))
 				}
 			}
-			if sk != nil {
-				sk.Func.Buffers[i].Arg = int(n)
+			for _, f := range simtForms(sk) {
+				f.Buffers[i].Arg = int(n)
 			}
 			if wk != nil {
 				wk.Func.Buffers[i].Arg = int(n)
@@ -173,6 +179,25 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 		v.Kernels, v.Temps = nil, nil
 	}
 	r.Op.Variants = append(r.Op.Variants, v)
+}
+
+// simtForms lists the functions of a kernel in SIMT form.
+func simtForms(k *simt.Kernel) []*ir.Func {
+	switch {
+	case k == nil:
+		return nil
+	case k.Small == nil:
+		return []*ir.Func{k.Func}
+	}
+	return []*ir.Func{k.Func, k.Small.Func}
+}
+
+func launch(x *index, k *simt.Kernel) GPULaunch {
+	g := GPULaunch{Threads: k.Threads}
+	for _, d := range k.Grid {
+		g.Grid = append(g.Grid, GridDim{x.of(d.Axes), d.Tile})
+	}
+	return g
 }
 
 // blockFields lists the fields of a block that has its layout.

@@ -28,10 +28,10 @@ func Share(ops []*Result) {
 func (r *Result) share(first map[string]string, k *Kernel) {
 	c, msl := find(r.C, k.Symbol), find(r.MSL, k.Symbol)
 	key := ir.Key(r.C[c]) + ir.Key(r.MSL[msl])
-	forms := 1
-	if k.Wide != nil { // its function comes next
+	drop := 1
+	if k.Wide != nil || k.GPU.Small != nil { // its other form comes next
 		key += ir.Key(r.MSL[msl+1])
-		forms = 2
+		drop = 2
 	}
 	same, ok := first[key]
 	if !ok {
@@ -39,7 +39,7 @@ func (r *Result) share(first map[string]string, k *Kernel) {
 		return
 	}
 	r.C = slices.Delete(r.C, c, c+1)
-	r.MSL = slices.Delete(r.MSL, msl, msl+forms)
+	r.MSL = slices.Delete(r.MSL, msl, msl+drop)
 	k.Symbol = same
 	if k.Wide != nil {
 		k.Wide.Symbol = same + simt.WideSuffix

@@ -25,12 +25,15 @@ func Format(f *Func) string {
 	for _, a := range f.Arrays {
 		w.line("  array %s %s[%d]", a.Name, a.Type, a.Len)
 	}
+	for _, m := range f.Blocks {
+		w.line("  blocks %s %s[%d]", m.Name, m.Type, m.Len)
+	}
 	w.depth = 1
 	w.block(f.Body)
 	return w.b.String()
 }
 
-var elemNames = [...]string{F32: "f32", I32: "i32", I64: "i64", U32: "u32", U64: "u64", Bool: "bool"}
+var elemNames = [...]string{F32: "f32", I32: "i32", I64: "i64", U32: "u32", U64: "u64", Bool: "bool", F16: "f16", BF16: "bf16"}
 
 func (e Elem) String() string { return elemNames[e] }
 
@@ -52,7 +55,7 @@ var foldNames = [...]string{"sum", "prod", "min", "max", "any", "all"}
 
 func (f Fold) String() string { return foldNames[f] }
 
-var idNames = [...]string{"item_lo", "item_hi", "group_x", "group_y", "group_z", "thread", "lane", "simdgroup", "threads"}
+var idNames = [...]string{"item_lo", "item_hi", "group_x", "group_y", "group_z", "thread", "lane", "simdgroup", "threads", "matrix_row", "matrix_column"}
 
 func (id ID) String() string { return idNames[id] }
 
@@ -121,7 +124,7 @@ func (w *writer) stmt(s Stmt) {
 	case *Note:
 		w.line("# %s", s.Text)
 	default:
-		w.line("%T", s)
+		w.line("%s", matrixText(s))
 	}
 }
 
@@ -193,6 +196,8 @@ func text(e Expr) string {
 		return fmt.Sprintf("winner(%s, %s)", text(e.Best), text(e.Index))
 	case *Better:
 		return fmt.Sprintf("better(%s, %s)", text(e.X), text(e.Best))
+	case *Cell:
+		return fmt.Sprintf("%s[%s].%s", e.M.Name, text(e.I), text(e.E))
 	}
 	return fmt.Sprintf("%T", e)
 }
@@ -203,4 +208,21 @@ func texts(es []Expr) string {
 		ss = append(ss, text(e))
 	}
 	return strings.Join(ss, ", ")
+}
+
+// matrixText is a statement about matrices, or one that moves several elements.
+func matrixText(s Stmt) string {
+	switch s := s.(type) {
+	case *MatrixClear:
+		return fmt.Sprintf("clear %s[%s]", s.M.Name, text(s.I))
+	case *MatrixLoad:
+		return fmt.Sprintf("load %s of %s[%s] from %s[%s] rows %d apart", side(s.Right, s.Across), s.M.Name, text(s.I), s.A.Name, text(s.At), s.Pitch)
+	case *MatrixMultiply:
+		return fmt.Sprintf("multiply %s[%s] += %s[%s]·%s[%s]", s.Sum.Name, text(s.I), s.Left.Name, text(s.J), s.Right.Name, text(s.K))
+	case *Fetch:
+		return fmt.Sprintf("fetch %s[%d] from %s[%s]", s.To.Name, s.To.Len, s.B.Name, text(s.Off))
+	case *Spread:
+		return fmt.Sprintf("spread %s[%s] = %s[%s] over %d", s.To.Name, text(s.At), s.A.Name, text(s.I), s.N)
+	}
+	return fmt.Sprintf("%T", s)
 }

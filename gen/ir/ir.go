@@ -9,7 +9,8 @@ import (
 // Elem is the type of a value's elements.
 type Elem uint8
 
-// The element types. I64 is for offsets and extents and never a vector.
+// The element types. I64 is for offsets and extents and never a vector. F16 and BF16
+// are those of arrays and matrices only, whose elements are rounded as they are put.
 const (
 	F32 Elem = iota
 	I32
@@ -17,7 +18,13 @@ const (
 	U32
 	U64
 	Bool
+	F16
+	BF16
+	numElems
 )
+
+// NumElems is the number of element types.
+const NumElems = int(numElems)
 
 // Type is the type of a value: one element, or a vector of the native width.
 type Type struct {
@@ -39,6 +46,7 @@ type Func struct {
 	Buffers []*Buffer // in slot order
 	Fields  []*Field  // the parameter block
 	Arrays  []*Array  // shared by a threadgroup (SIMT), or a worker's own scratch (VEC)
+	Blocks  []*Matrix // held by SIMD groups (SIMT)
 	Threads int       // threads in a group (SIMT)
 	Guarded bool      // does nothing once the fault word is set
 	Body    []Stmt
@@ -75,6 +83,7 @@ type Array struct {
 	Type    Elem
 	Len     int64
 	Private bool // each thread's own, in registers where loops over it unroll (SIMT)
+	Wide    bool // shared, and begins where accesses of 16 bytes may (SIMT)
 }
 
 // Var is a local variable; it is assigned once unless Mut.
@@ -118,7 +127,8 @@ type ID uint8
 
 // The positions: VEC items are numbered from ItemLo to ItemHi; SIMT threads
 // know their group (three dimensions), their index in it, their lane, their SIMD
-// group and how many threads the group has.
+// group, how many threads the group has, and the row and column of their first element
+// in a Matrix of sums.
 const (
 	ItemLo ID = iota
 	ItemHi
@@ -129,6 +139,8 @@ const (
 	Lane
 	SIMDGroup
 	Threads
+	MatrixRow
+	MatrixColumn
 )
 
 // Fold is an operation across the lanes of a vector or of a SIMD group.

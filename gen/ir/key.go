@@ -70,7 +70,7 @@ func (k *keyer) pointee(v reflect.Value) {
 		return
 	case *Fault:
 		k.number(uint64(x.B.Arg))
-	case *Var, *Buffer, *Field, *Array:
+	case *Var, *Buffer, *Field, *Array, *Matrix:
 		if n, there := k.seen[x]; there {
 			k.number(n)
 			return

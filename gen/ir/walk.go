@@ -29,7 +29,7 @@ func Operands(e Expr) []Expr {
 	case *Better:
 		return present(e.X, e.Best)
 	}
-	return nil
+	return matrixOperands(e)
 }
 
 // Exprs returns the expressions that s itself holds, in order; those that are
@@ -67,7 +67,7 @@ func Exprs(s Stmt) []Expr {
 	case *PackBlock:
 		return present(s.Off, s.LD, s.Count, s.Depth)
 	}
-	return nil
+	return matrixExprs(s)
 }
 
 // Blocks returns the statement lists inside s.

@@ -208,6 +208,10 @@ func (b *Builder) position(a *expr.Axis) ir.Expr {
 	return &ir.Bin{Op: ir.Add, X: Splat(s.index[s.base]), Y: &ir.Lanes{}}
 }
 
+// Position is the position along an axis that the innermost scope with one binds.
+// Unlike a Value it is not kept for the scopes inside, which may bind another.
+func (b *Builder) Position(a *expr.Axis) ir.Expr { return b.position(a) }
+
 // same widens the narrower of two values.
 func same(x, y ir.Expr) (ir.Expr, ir.Expr) {
 	if x.Type().Vec != y.Type().Vec {

@@ -35,6 +35,7 @@ func (s *source) rewrite(m mode) edits {
 	}
 	if m == runMode {
 		s.rewriteThreadgroup(&e)
+		s.rewriteUnroll(&e)
 	}
 	return e
 }
@@ -164,6 +165,16 @@ func floatLiteral(digits string) string {
 		digits += ".0"
 	}
 	return digits + "f"
+}
+
+// rewriteUnroll blanks `#pragma unroll`: on the host it changes nothing but how long
+// the compiler takes.
+func (s *source) rewriteUnroll(e *edits) {
+	for _, d := range s.directives {
+		if d.text == "pragma unroll" {
+			e.blank(s.text, d.pos, d.pos+len("#"+d.text))
+		}
+	}
 }
 
 // rewriteThreadgroup makes each threadgroup variable a reference to memory that

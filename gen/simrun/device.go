@@ -74,13 +74,14 @@ func (l *launcher) run(ctx context.Context) error {
 
 // launch runs one kernel and reports whether it came to its end.
 func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err error) {
-	symbol := k.Symbol
+	form, suffix := k.GPU.Form(l.extent)
+	symbol := k.Symbol + suffix
 	if w := k.Wide; w != nil && w.Fits(l.extent) { // all tensors begin at multiples of 16 bytes
 		symbol = w.Symbol
 	}
-	job := sim.Job{Kernel: symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.ThreadsFor(l.extent), 1, 1}}
-	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int(ceilDiv(bind.Product(l.extent, g.Axes), g.Tile))
+	job := sim.Job{Kernel: symbol, Group: [3]int{form.ThreadsFor(l.extent), 1, 1}}
+	for i, n := range form.Groups(l.extent) {
+		job.Grid[i] = int(n)
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: l.tensors[b.Tensor], Writable: b.Write})

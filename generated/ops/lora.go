@@ -120,7 +120,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{2}, K: []uint8{1}},
 		}, {
@@ -130,7 +130,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{3}, K: []uint8{1}},
 		}, {
@@ -140,7 +140,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF323,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF32Ref,
@@ -155,7 +155,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_1",
@@ -164,7 +164,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_f16_3",
@@ -173,7 +173,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRAF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRAF16Ref,
@@ -188,7 +188,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_1",
@@ -197,7 +197,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{1}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_bf16_3",
@@ -206,7 +206,7 @@ var loRAOp = runtime.Op{
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{3}, CostPer: 2150400, Scratch: 847872},
 			C:          cmatmul.LoRABF163,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 2, 3}}, {Coef: 1, Axes: []uint8{}}, {Coef: 2, Axes: []uint8{0, 2}}},
 		}},
 		Ref: loRABF16Ref,
@@ -269,7 +269,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{3}, K: []uint8{2}, TransB: true},
 		}, {
@@ -279,7 +279,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{3}, TransB: true},
 		}, {
@@ -289,7 +289,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF324,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f32_5",
@@ -298,7 +298,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
@@ -308,7 +308,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{3}, K: []uint8{0}, TransA: true},
 		}, {
@@ -318,7 +318,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF322,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{3}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}},
@@ -344,7 +344,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_2",
@@ -353,7 +353,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_4",
@@ -362,7 +362,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_5",
@@ -371,7 +371,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 			Product:    &runtime.Product{Type: runtime.F16, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
@@ -381,7 +381,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_f16_7",
@@ -390,7 +390,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradF16Ref,
@@ -415,7 +415,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 3, 2}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_2",
@@ -424,7 +424,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{3}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 3}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_4",
@@ -433,7 +433,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 336000, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF164,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}, {Coef: 1, Axes: []uint8{0, 1}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_5",
@@ -442,7 +442,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LinearGradBF162,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 2, 0}}},
 			Product:    &runtime.Product{Type: runtime.BF16, A: 0, B: 1, C: 2, M: []uint8{1}, N: []uint8{2}, K: []uint8{0}, TransA: true},
 		}, {
@@ -452,7 +452,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{3}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF166,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3, 0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_lora_grad_bf16_7",
@@ -461,7 +461,7 @@ var loRAGradOp = runtime.Op{
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 201600, Scratch: 847872},
 			C:          cmatmul.LoRAGradBF167,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128},
+			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{3}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{3}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{3, 2, 0}}},
 		}},
 		Ref: loRAGradBF16Ref,

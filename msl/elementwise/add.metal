@@ -468,8 +468,9 @@ kernel void kg_dd4f7221_add_grad_f32_1_wide(
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += d_y_2_;
+						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}
@@ -728,8 +729,9 @@ kernel void kg_dd4f7221_add_grad_f16_1_wide(
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += d_y_2_;
+						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}
@@ -988,8 +990,9 @@ kernel void kg_dd4f7221_add_grad_bf16_1_wide(
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += d_y_2_;
+						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}

@@ -1028,8 +1028,9 @@ kernel void kg_dd4f7221_cross_entropy_grad_f32_wide(
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1177,8 +1178,9 @@ kernel void kg_dd4f7221_cross_entropy_grad_f16_wide(
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1326,8 +1328,9 @@ kernel void kg_dd4f7221_cross_entropy_grad_bf16_wide(
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * precise::exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

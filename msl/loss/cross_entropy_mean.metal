@@ -552,8 +552,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_];
+				rows_thread_ += rows_chunk_[r_chunks_2_];
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
@@ -567,8 +568,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
+					const int r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += rows_chunk_[r_chunks_2_];
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -1410,8 +1412,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1578,8 +1581,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1746,8 +1750,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * precise::exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

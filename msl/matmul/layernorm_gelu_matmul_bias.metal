@@ -109,6 +109,147 @@ inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
 	*(device uint4 *)to = x;
 }
 
+// Reads four floats that lie side by side.
+inline void kg_fetch_f32(thread float *to, device const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Reads eight halfs, or widens four.
+inline void kg_fetch_f16(thread half *to, device const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_fetch_f16(thread float *to, device const half *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = float(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+inline void kg_fetch_bf16(thread bfloat *to, device const ushort *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = as_type<bfloat>(from[i]);
+	}
+}
+inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Reads four floats.
+inline void kg_get4(thread float *to, threadgroup const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes four floats.
+inline void kg_put4(threadgroup float *to, thread const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes eight elements of two bytes.
+inline void kg_put8(threadgroup half *to, thread const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// A block of 16 by 16 halfs, a factor of a product: four matrices, row by row.
+struct kg_block_f16 {
+	simdgroup_half8x8 m[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	simdgroup_bfloat8x8 m[4];
+};
+
+// A block of 16 by 16 sums.
+struct kg_sums {
+	simdgroup_float8x8 m[4];
+};
+
+// Sets the sums to zero.
+inline void kg_clear(thread kg_sums &sums) {
+	for (int i = 0; i < 4; ++i) {
+		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+	}
+}
+
+// A thread's element i. Of each matrix it has two, beside each other.
+inline float kg_cell(thread kg_sums &sums, int i) {
+	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
+}
+
+// Reads a left factor of which each row is a line of the array.
+inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a right factor of which each row is a line of the array.
+inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a right factor of which each column is one.
+inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Adds the product of two blocks. It is formed first, so that the rounding error of a
+// deep product is that of its blocks and of their number.
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+
 // rows kernel for mean, rstd, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	long size_K_;
@@ -358,7 +499,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -372,93 +513,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? x_[a_pos_ * size_K_] : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - first_ - rest_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = w_[k_pos_ * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *w_ [[buffer(5)]],
+		device const float *bias_ [[buffer(6)]],
+		device float *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -713,7 +1028,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -727,93 +1042,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? float(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(w_[k_pos_ * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = half(product_ + float(bias_[column_pos_]));
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = float(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *w_ [[buffer(5)]],
+		device const half *bias_ [[buffer(6)]],
+		device half *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = float(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+				}
 			}
 		}
 	}
@@ -1068,7 +1557,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1082,93 +1571,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(w_[k_pos_ * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *w_ [[buffer(5)]],
+		device const ushort *bias_ [[buffer(6)]],
+		device ushort *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_K_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+				}
 			}
 		}
 	}
@@ -1183,7 +1846,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1197,93 +1860,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? x_[a_pos_ * size_K_] : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (x_[a_pos_ * size_K_ + k_pos_] - first_ - rest_) * rstd_ * gamma_[k_pos_] + beta_[k_pos_];
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = w_[b_pos_ * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *w_ [[buffer(5)]],
+		device const float *bias_ [[buffer(6)]],
+		device float *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -1298,7 +2135,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1312,93 +2149,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? float(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (float(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_]) + float(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = half(product_ + float(bias_[column_pos_]));
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = float(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *w_ [[buffer(5)]],
+		device const half *bias_ [[buffer(6)]],
+		device half *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = float(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+				}
 			}
 		}
 	}
@@ -1413,7 +2424,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_args {
 	int pad;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -1427,93 +2438,267 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args.eps_;
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				const float first_ = t_ ? kg_from_bf16(x_[a_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[a_pos_] / t_2_;
-				const float var_ = var_sum_[a_pos_] / t_2_;
-				const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
-				const float h_gelu_x_ = (kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_]) + kg_from_bf16(beta_[k_pos_]);
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
 			#pragma unroll
 			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
 			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *w_ [[buffer(5)]],
+		device const ushort *bias_ [[buffer(6)]],
+		device ushort *y_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < size_K_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+				}
 			}
 		}
 	}
@@ -1655,7 +2840,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
@@ -1664,84 +2849,248 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = d_y_[a_pos_ * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = w_[b_pos_ * size_N_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_2_ = sum_[i_ * 8 + j_];
+					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_N_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_2_ = sum_[i_ * 4 + j_];
+					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+				}
 			}
 		}
 	}
@@ -2086,6 +3435,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -2096,8 +3446,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 					}
 					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -2193,7 +3543,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device const float *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -2206,91 +3556,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? x_[k_pos_ * size_K_] : 0.0f;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + a_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[a_pos_] + beta_[a_pos_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_R_) {
-				b_value_ = d_y_[k_pos_ * size_N_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args {
+	long size_N_;
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *d_y_ [[buffer(5)]],
+		device float *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = d_w_reduced_;
+				}
 			}
 		}
 	}
@@ -2411,8 +3930,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -2614,7 +4134,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
@@ -2622,85 +4142,244 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[5120];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = float(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = float(w_[b_pos_ * size_N_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
 			}
 		}
 	}
@@ -3045,6 +4724,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -3055,8 +4735,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 					}
 					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -3152,7 +4832,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device const half *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -3165,91 +4845,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? float(x_[k_pos_ * size_K_]) : 0.0f;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[a_pos_]) + float(beta_[a_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_R_) {
-				b_value_ = float(d_y_[k_pos_ * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args {
+	long size_N_;
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *d_y_ [[buffer(5)]],
+		device half *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = half(d_w_reduced_);
+				}
 			}
 		}
 	}
@@ -3370,8 +5219,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -3573,7 +5423,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
@@ -3581,85 +5431,244 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[5120];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(w_[b_pos_ * size_N_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_N_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_N_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
 			}
 		}
 	}
@@ -4004,6 +6013,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int k_2_ = k_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
@@ -4014,8 +6024,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -4111,7 +6121,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device const ushort *x_ [[buffer(0)]],
 		device const float *rest_sum_ [[buffer(1)]],
@@ -4124,91 +6134,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + a_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[a_pos_]) + kg_from_bf16(beta_[a_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				a_value_ = h_;
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_R_) {
-				b_value_ = kg_from_bf16(d_y_[k_pos_ * size_N_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_K_ && column_pos_ < size_N_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args {
+	long size_N_;
+	long size_K_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *d_y_ [[buffer(5)]],
+		device ushort *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+				}
 			}
 		}
 	}
@@ -4329,8 +6508,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -4403,7 +6583,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
@@ -4412,84 +6592,248 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = d_y_[a_pos_ * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = w_[k_pos_ * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_2_ = sum_[i_ * 8 + j_];
+					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_2_ = sum_[i_ * 4 + j_];
+					d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+				}
 			}
 		}
 	}
@@ -4502,7 +6846,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -4515,91 +6859,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = d_y_[k_pos_ * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? x_[k_pos_ * size_K_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (x_[k_pos_ * size_K_ + b_pos_] - first_ - rest_) * rstd_[k_pos_] * gamma_[b_pos_] + beta_[b_pos_];
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				b_value_ = h_;
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *x_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const float *gamma_ [[buffer(4)]],
+		device const float *beta_ [[buffer(5)]],
+		device float *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
 			}
 		}
 	}
@@ -4612,7 +7125,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
@@ -4620,85 +7133,250 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = float(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = float(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
 			}
 		}
 	}
@@ -4711,7 +7389,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -4724,91 +7402,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = float(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? float(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (float(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * float(gamma_[b_pos_]) + float(beta_[b_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				b_value_ = h_;
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *x_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const half *gamma_ [[buffer(4)]],
+		device const half *beta_ [[buffer(5)]],
+		device half *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+				}
 			}
 		}
 	}
@@ -4821,7 +7668,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
@@ -4829,85 +7676,250 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
 		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_h_2_ = sum_[i_ * 4 + j_];
-				d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *d_h_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
 			}
 		}
 	}
@@ -4920,7 +7932,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -4933,91 +7945,260 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = kg_from_bf16(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				const float first_ = t_ ? kg_from_bf16(x_[k_pos_ * size_K_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
-				const float h_gelu_x_ = (kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]) - first_ - rest_) * rstd_[k_pos_] * kg_from_bf16(gamma_[b_pos_]) + kg_from_bf16(beta_[b_pos_]);
-				const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-				const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
-				b_value_ = h_;
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *x_ [[buffer(1)]],
+		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const ushort *gamma_ [[buffer(4)]],
+		device const ushort *beta_ [[buffer(5)]],
+		device ushort *d_w_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float t_2_ = float(max(size_K_, 1));
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+				}
 			}
 		}
 	}

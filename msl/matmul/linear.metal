@@ -77,6 +77,159 @@ inline void kg_store_f32x8(device float *to, thread const float *from) {
 	kg_store_f32x4(to + 4, from + 4);
 }
 
+// Reads four floats that lie side by side.
+inline void kg_fetch_f32(thread float *to, device const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Reads eight halfs, or widens four.
+inline void kg_fetch_f16(thread half *to, device const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_fetch_f16(thread float *to, device const half *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = float(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+inline void kg_fetch_bf16(thread bfloat *to, device const ushort *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = as_type<bfloat>(from[i]);
+	}
+}
+inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Reads four floats.
+inline void kg_get4(thread float *to, threadgroup const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes four floats.
+inline void kg_put4(threadgroup float *to, thread const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes eight elements of two bytes.
+inline void kg_put8(threadgroup half *to, thread const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// A block of 16 by 16 halfs, a factor of a product: four matrices, row by row.
+struct kg_block_f16 {
+	simdgroup_half8x8 m[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	simdgroup_bfloat8x8 m[4];
+};
+
+// A block of 16 by 16 sums.
+struct kg_sums {
+	simdgroup_float8x8 m[4];
+};
+
+// Sets the sums to zero.
+inline void kg_clear(thread kg_sums &sums) {
+	for (int i = 0; i < 4; ++i) {
+		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+	}
+}
+
+// A thread's element i. Of each matrix it has two, beside each other.
+inline float kg_cell(thread kg_sums &sums, int i) {
+	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
+}
+
+// Reads a left factor of which each row is a line of the array.
+inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a left factor of which each column is one.
+inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Reads a right factor of which each row is a line of the array.
+inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a right factor of which each column is one.
+inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Adds the product of two blocks. It is formed first, so that the rounding error of a
+// deep product is that of its blocks and of their number.
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_linear_f32_args {
 	long size_N_;
@@ -84,7 +237,7 @@ struct kg_dd4f7221_linear_f32_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_f32(
 		device const float *x_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
@@ -94,84 +247,251 @@ kernel void kg_dd4f7221_linear_f32(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = x_[a_pos_ * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = w_[b_pos_ * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_f32_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_f32_small(
+		device const float *x_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device const float *bias_ [[buffer(2)]],
+		device float *y_ [[buffer(3)]],
+		constant kg_dd4f7221_linear_f32_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -184,7 +504,7 @@ struct kg_dd4f7221_linear_f16_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_f16(
 		device const half *x_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
@@ -193,85 +513,247 @@ kernel void kg_dd4f7221_linear_f16(
 		constant kg_dd4f7221_linear_f16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = float(x_[a_pos_ * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = float(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = half(product_ + float(bias_[column_pos_]));
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_f16_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_f16_small(
+		device const half *x_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device const half *bias_ [[buffer(2)]],
+		device half *y_ [[buffer(3)]],
+		constant kg_dd4f7221_linear_f16_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = float(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = half(product_ + bias_2_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -284,7 +766,7 @@ struct kg_dd4f7221_linear_bf16_args {
 	long size_K_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_bf16(
 		device const ushort *x_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
@@ -293,85 +775,247 @@ kernel void kg_dd4f7221_linear_bf16(
 		constant kg_dd4f7221_linear_bf16_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[5120];
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
 	const int size_K_ = int(args.size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_bf16_small_args {
+	long size_N_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_bf16_small(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device const ushort *bias_ [[buffer(2)]],
+		device ushort *y_ [[buffer(3)]],
+		constant kg_dd4f7221_linear_bf16_small_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -384,7 +1028,7 @@ struct kg_dd4f7221_linear_grad_f32_1_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
@@ -393,84 +1037,248 @@ kernel void kg_dd4f7221_linear_grad_f32_1(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = d_y_[a_pos_ * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = w_[k_pos_ * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_reduced_ = sum_[i_ * 8 + j_];
+					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_f32_1_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f32_1_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_f32_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_reduced_ = sum_[i_ * 4 + j_];
+					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+				}
 			}
 		}
 	}
@@ -483,7 +1291,7 @@ struct kg_dd4f7221_linear_grad_f32_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_f32_2(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -492,84 +1300,248 @@ kernel void kg_dd4f7221_linear_grad_f32_2(
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+	threadgroup float a_slices_[2112];
+	threadgroup float b_slices_[2112];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = d_y_[k_pos_ * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = x_[k_pos_ * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = x_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_f32_2_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f32_2_small(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *x_ [[buffer(1)]],
+		device float *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_f32_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = x_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
 			}
 		}
 	}
@@ -690,8 +1662,9 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -764,7 +1737,7 @@ struct kg_dd4f7221_linear_grad_f16_1_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
@@ -772,85 +1745,250 @@ kernel void kg_dd4f7221_linear_grad_f16_1(
 		constant kg_dd4f7221_linear_grad_f16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[5120];
+	threadgroup half b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = float(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = float(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = half(d_x_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(d_x_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_f16_1_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f16_1_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device half *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_f16_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(d_x_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -863,7 +2001,7 @@ struct kg_dd4f7221_linear_grad_f16_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_f16_2(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
@@ -871,85 +2009,256 @@ kernel void kg_dd4f7221_linear_grad_f16_2(
 		constant kg_dd4f7221_linear_grad_f16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[4352];
+	threadgroup half b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = float(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = float(x_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = half(float(d_y_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(x_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_f16_2_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_f16_2_small(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *x_ [[buffer(1)]],
+		device half *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_f16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2304];
+	threadgroup half b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = half(float(d_y_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(x_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = half(d_w_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1070,8 +2379,9 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -1144,7 +2454,7 @@ struct kg_dd4f7221_linear_grad_bf16_1_args {
 	long size_N_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
@@ -1152,85 +2462,250 @@ kernel void kg_dd4f7221_linear_grad_bf16_1(
 		constant kg_dd4f7221_linear_grad_bf16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[5120];
+	threadgroup bfloat b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_R_ = int(args.size_R_);
 	const int size_N_ = int(args.size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_bf16_1_small_args {
+	long size_K_;
+	long size_R_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_bf16_1_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device ushort *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_bf16_1_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1243,7 +2718,7 @@ struct kg_dd4f7221_linear_grad_bf16_2_args {
 	long size_R_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(256)]]
 kernel void kg_dd4f7221_linear_grad_bf16_2(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
@@ -1251,85 +2726,256 @@ kernel void kg_dd4f7221_linear_grad_bf16_2(
 		constant kg_dd4f7221_linear_grad_bf16_2_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float a_tile_[1040];
-	threadgroup float b_tile_[1040];
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[4352];
+	threadgroup bfloat b_slices_[4352];
 	const int size_K_ = int(args.size_K_);
 	const int size_N_ = int(args.size_N_);
 	const int size_R_ = int(args.size_R_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(tid);
-	const int row_from_ = int(group.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(group.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(group.y) * 128;
+	const int column_from_ = int(group.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = kg_from_bf16(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(x_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_bf16_2_small_args {
+	long size_K_;
+	long size_N_;
+	long size_R_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_linear_grad_bf16_2_small(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *x_ [[buffer(1)]],
+		device ushort *d_w_ [[buffer(2)]],
+		constant kg_dd4f7221_linear_grad_bf16_2_small_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2304];
+	threadgroup bfloat b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_ = int(args.size_R_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(x_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1450,8 +3096,9 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}

@@ -192,8 +192,9 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 					kg_load_f32x4(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_] += dy_2_;
+						db_reduced_block_[at_ + n_2_] += dy_2_;
 					}
 				}
 			}
@@ -374,8 +375,9 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 					kg_load_f16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_] += dy_2_;
+						db_reduced_block_[at_ + n_2_] += dy_2_;
 					}
 				}
 			}
@@ -556,8 +558,9 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 					kg_load_bf16x8(dy_run_, dy_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_] += dy_2_;
+						db_reduced_block_[at_ + n_2_] += dy_2_;
 					}
 				}
 			}

@@ -50,16 +50,19 @@ var prelude string
 
 var dialect = &gpu.Dialect{
 	Name:      "cuda",
-	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "unsigned", ir.U64: "kg_ulong", ir.Bool: "bool"},
+	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "unsigned", ir.U64: "kg_ulong", ir.Bool: "bool", ir.F16: "unsigned short", ir.BF16: "unsigned short"},
 	Storage:   storage,
 	FieldType: fieldType,
 	U64Suffix: "ull",
 	Shared:    "__shared__",
+	Wide:      "alignas(16) ",
+	Pairs:     true,
 	Args:      "args->",
 	Positions: map[ir.ID]string{
 		ir.GroupX: "blockIdx.x", ir.GroupY: "blockIdx.y", ir.GroupZ: "blockIdx.z",
 		ir.Thread: "threadIdx.x", ir.Lane: "threadIdx.x & 31u", ir.SIMDGroup: "threadIdx.x >> 5",
-		ir.Threads: "blockDim.x",
+		ir.Threads:   "blockDim.x",
+		ir.MatrixRow: "threadIdx.x >> 2 & 7u", ir.MatrixColumn: "(threadIdx.x & 3u) * 2u",
 	},
 	Barrier: func(device bool) string {
 		if device {

@@ -236,6 +236,9 @@ func gpuLaunch(g bind.GPULaunch) *jen.Statement {
 	if len(g.Row.Axes) > 0 {
 		fields = append(fields, field("Row", flat(rt("GridDim"), gridDim(g.Row)...)))
 	}
+	if g.Small != nil {
+		fields = append(fields, field("Small", jen.Op("&").Add(gpuLaunch(*g.Small))))
+	}
 	return flat(rt("GPULaunch"), fields...)
 }
 

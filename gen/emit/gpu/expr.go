@@ -81,6 +81,8 @@ func (p *Printer) text(e ir.Expr) (string, int) {
 		return fmt.Sprintf(p.Shuffle, p.expr(e.X), e.Mask), precAtom
 	case *ir.Better:
 		return p.better(e)
+	case *ir.Cell:
+		return p.cell(e), precAtom
 	}
 	p.Fail("expression %T", e)
 	return "", precAtom

@@ -16,11 +16,13 @@ import (
 // Dialect is what the languages differ in.
 type Dialect struct {
 	Name      string                               // in errors
-	Elem      [6]string                            // types of values, by ir.Elem; index arithmetic is int
+	Elem      [ir.NumElems]string                  // types of values, by ir.Elem; index arithmetic is int
 	Storage   func(expr.DType) string              // element type of a buffer
 	FieldType func(ir.Elem) (typ string, size int) // of a member of the parameter block
 	U64Suffix string                               // of literals
 	Shared    string                               // what the declaration of an array begins with that a group of threads shares
+	Wide      string                               // what stands before that where accesses of 16 bytes begin
+	Pairs     bool                                 // a thread's own array of a 16-bit type is of words that hold two elements
 	Args      string                               // what stands before a member of the parameter block that is read
 	Positions map[ir.ID]string
 	Barrier   func(device bool) string
@@ -83,7 +85,7 @@ func kernel(d *Dialect, used *Helpers, f *ir.Func) (string, error) {
 
 // function returns the text of the kernel around a body.
 func (p *Printer) function(body func()) (string, error) {
-	p.block()
+	p.parameters()
 	p.Head(p)
 	p.depth++
 	p.prologue()
@@ -108,9 +110,9 @@ func (p *Printer) Line(format string, args ...any) {
 	p.b.WriteByte('\n')
 }
 
-// block declares the parameter block as a struct whose fields lie where the
+// parameters declares the parameter block as a struct whose fields lie where the
 // host puts them: eight-byte fields come first, so no compiler pads between.
-func (p *Printer) block() {
+func (p *Printer) parameters() {
 	if p.F.Doc != "" {
 		p.Line("// %s", p.F.Doc)
 	}
@@ -140,6 +142,7 @@ func (p *Printer) Uses() map[ir.ID]bool {
 	ir.WalkExprs(p.F.Body, func(e ir.Expr) {
 		if h, ok := e.(*ir.Here); ok {
 			here[h.ID] = true
+			here[ir.Lane] = here[ir.Lane] || h.ID == ir.MatrixRow || h.ID == ir.MatrixColumn
 			if p.Positions[h.ID] == "" {
 				p.Fail("position %s does not exist in SIMT form", h.ID)
 			}
@@ -165,7 +168,11 @@ func (p *Printer) HasBarrier() bool {
 func (p *Printer) prologue() {
 	for _, a := range p.F.Arrays {
 		if !a.Private {
-			p.Line("%s %s %s[%d];", p.Shared, p.Elem[a.Type], Mangle(a.Name), a.Len)
+			wide := ""
+			if a.Wide {
+				wide = p.Wide
+			}
+			p.Line("%s%s %s %s[%d];", wide, p.Shared, p.Elem[a.Type], Mangle(a.Name), a.Len)
 		}
 	}
 	if p.F.Guarded {
@@ -197,7 +204,10 @@ func (p *Printer) prologue() {
 	}
 	for _, a := range p.F.Arrays {
 		if a.Private {
-			p.Line("%s %s[%d];", p.Elem[a.Type], Mangle(a.Name), a.Len)
+			p.private(a)
 		}
+	}
+	for _, m := range p.F.Blocks {
+		p.Line("%s %s[%d];", p.blockType(m.Type), Mangle(m.Name), m.Len)
 	}
 }

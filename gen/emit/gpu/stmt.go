@@ -33,6 +33,10 @@ func (p *Printer) stmt(s ir.Stmt) {
 		}
 		p.store(s)
 	case *ir.Put:
+		if isHalf(s.A.Type) {
+			p.putHalf(s)
+			return
+		}
 		p.assign(p.element(s.A, s.I), s.X)
 	case *ir.LoadRun:
 		p.loadRun(s)
@@ -46,7 +50,7 @@ func (p *Printer) stmt(s ir.Stmt) {
 	case *ir.Note:
 		p.Line("// %s", s.Text)
 	default:
-		p.Fail("statement %T", s)
+		p.matrix(s)
 	}
 }
 
@@ -57,8 +61,8 @@ func (p *Printer) loadRun(s *ir.LoadRun) {
 		p.Need(name)
 		p.Line("%s(%s);", name, args)
 	}
-	to := p.from(s.A.Name, s.At)
-	from := to + ", " + p.from(s.X.B.Name, s.X.Off)
+	to := p.pointer(s.A.Name, s.At)
+	from := to + ", " + p.pointer(s.X.B.Name, s.X.Off)
 	if s.X.If == nil {
 		call("load", from)
 		return
@@ -81,11 +85,11 @@ func (p *Printer) loadRun(s *ir.LoadRun) {
 func (p *Printer) storeRun(s *ir.StoreRun) {
 	name := fmt.Sprintf("kg_store_%sx%d", s.B.Type, s.N)
 	p.Need(name)
-	p.Line("%s(%s, %s);", name, p.from(s.B.Name, s.Off), p.from(s.A.Name, s.At))
+	p.Line("%s(%s, %s);", name, p.pointer(s.B.Name, s.Off), p.pointer(s.A.Name, s.At))
 }
 
-// from is a pointer into a buffer or an array.
-func (p *Printer) from(name string, at ir.Expr) string {
+// pointer is a pointer into a buffer or an array.
+func (p *Printer) pointer(name string, at ir.Expr) string {
 	if l, ok := at.(*ir.Lit); ok && l.I == 0 {
 		return Mangle(name)
 	}

@@ -67,7 +67,7 @@ func transposed(ta, tb string) []expr.Choice {
 }
 
 var products = []call{
-	{axes: ax{"Z": {}, "M": {65}, "N": {67}, "K": {33}}, terms: 70},
+	{axes: ax{"Z": {}, "M": {130}, "N": {67}, "K": {41}}, terms: 90},
 	{axes: ax{"Z": {2}, "M": {2, 3}, "N": {5}, "K": {17}}, terms: 20},
 	{axes: ax{"Z": {}, "M": {2}, "N": {3}, "K": {0}}, terms: 1},
 	{axes: ax{"Z": {}, "M": {0}, "N": {3}, "K": {2}}, terms: 1},
@@ -147,6 +147,7 @@ var catalogue = []entry{
 	{spec: "matmul", static: transposed("n", "n"), calls: products},
 	{spec: "matmul", static: transposed("n", "t"), calls: products},
 	{spec: "matmul", static: transposed("t", "n"), calls: products[:2]},
+	{spec: "matmul", static: transposed("t", "t"), types: [][]expr.DType{{expr.BF16}}, calls: products},
 	{spec: "matmul_bias", static: transposed("n", "n"), calls: products},
 	{spec: "matmul_bias_gelu", static: transposed("n", "t"), calls: products},
 	{spec: "adamw", static: []expr.Choice{{Name: "shadow", Value: "with"}}, calls: []call{
@@ -296,18 +297,27 @@ func compare(t *testing.T, program *sim.Program, b *bind.Result, p *expr.Program
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDevice(program, b)
-	got := d.run(t, p, c)
-	for _, r := range d.reports {
-		t.Errorf("%s: %s", p.Name, r)
-	}
-	if f := d.readFault(); f.set != 0 {
-		t.Errorf("%s: fault: %s", p.Name, f)
+	forms := []bool{false}
+	for k := range b.Kernels {
+		if k.GPU.Small != nil && len(forms) == 1 {
+			forms = append(forms, true)
+		}
 	}
 	want := exact.Named(p)
-	for _, x := range results(p) {
-		if bad := difference(x.Type, got[x.Name], want[x.Name], terms); bad != "" {
-			t.Errorf("%s %v, shapes %v: %s: %s", p.Name, p.Types, shapes(c), x.Name, bad)
+	for _, small := range forms {
+		d := newDevice(program, b)
+		d.small = small
+		got := d.run(t, p, c)
+		for _, r := range d.reports {
+			t.Errorf("%s: %s", p.Name, r)
+		}
+		if f := d.readFault(); f.set != 0 {
+			t.Errorf("%s: fault: %s", p.Name, f)
+		}
+		for _, x := range results(p) {
+			if bad := difference(x.Type, got[x.Name], want[x.Name], terms); bad != "" {
+				t.Errorf("%s %v, shapes %v, small tiles %t: %s: %s", p.Name, p.Types, shapes(c), small, x.Name, bad)
+			}
 		}
 	}
 	c.Round = true

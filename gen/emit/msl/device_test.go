@@ -65,6 +65,7 @@ type device struct {
 	symbol  func(string) string // what a kernel is called in the program
 	fault   []byte              // the fault word
 	reports []sim.Report
+	small   bool          // forms with small tiles run, where there are some
 	limit   time.Duration // of a launch; 0 means none
 	late    bool          // a launch took longer
 	one     bool          // runs one form of each kernel, the wide one if
@@ -142,13 +143,16 @@ func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, 
 // same bits.
 func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) {
 	t.Helper()
-	symbol, fits := d.symbol(k.Symbol), k.Wide != nil && k.Wide.Fits(extent)
-	if d.one && d.wide && fits {
-		symbol = d.symbol(k.Wide.Symbol)
+	symbol, fits := k.Symbol, k.Wide != nil && k.Wide.Fits(extent)
+	switch {
+	case d.one && d.wide && fits:
+		symbol = k.Wide.Symbol
+	case d.small && k.GPU.Small != nil:
+		symbol += bind.SmallForm
 	}
 	bufs := d.form(t, symbol, k, tensors, block, extent)
 	if fits && !d.one {
-		wide := d.form(t, d.symbol(k.Wide.Symbol), k, tensors, block, extent)
+		wide := d.form(t, k.Wide.Symbol, k, tensors, block, extent)
 		for slot := range min(len(bufs), len(wide)) {
 			if slot < len(k.Buffers) && k.Buffers[slot].Write && !bytes.Equal(bufs[slot], wide[slot]) {
 				t.Errorf("%s: buffer %d has other bits in the wide form, axes %v", k.Symbol, slot, extent)
@@ -172,9 +176,13 @@ func (d *device) launch(t testing.TB, k bind.Kernel, tensors [][]byte, block []b
 // form runs a function of a kernel and returns its buffers, nil if it did not end.
 func (d *device) form(t testing.TB, symbol string, k bind.Kernel, tensors [][]byte, block []byte, extent []int64) [][]byte {
 	t.Helper()
-	job := sim.Job{Kernel: symbol, Grid: [3]int{1, 1, 1}, Group: [3]int{k.GPU.ThreadsFor(extent), 1, 1}}
-	for i, g := range k.GPU.Grid {
-		job.Grid[i] = int((bind.Product(extent, g.Axes) + g.Tile - 1) / g.Tile)
+	form := &k.GPU
+	if d.small && form.Small != nil {
+		form = form.Small
+	}
+	job := sim.Job{Kernel: d.symbol(symbol), Group: [3]int{form.ThreadsFor(extent), 1, 1}}
+	for i, n := range form.Groups(extent) {
+		job.Grid[i] = int(n)
 	}
 	for slot, b := range k.Buffers {
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: slot, Data: tensors[b.Tensor], Writable: b.Write})

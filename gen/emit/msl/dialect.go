@@ -14,7 +14,7 @@ var prelude string
 
 var dialect = &gpu.Dialect{
 	Name:      "msl",
-	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "uint", ir.U64: "ulong", ir.Bool: "bool"},
+	Elem:      [...]string{ir.F32: "float", ir.I32: "int", ir.I64: "int", ir.U32: "uint", ir.U64: "ulong", ir.Bool: "bool", ir.F16: "half", ir.BF16: "bfloat"},
 	Storage:   storage,
 	FieldType: fieldType,
 	U64Suffix: "ul",
@@ -23,6 +23,7 @@ var dialect = &gpu.Dialect{
 	Positions: map[ir.ID]string{
 		ir.GroupX: "group.x", ir.GroupY: "group.y", ir.GroupZ: "group.z",
 		ir.Thread: "tid", ir.Lane: "lane", ir.SIMDGroup: "simd", ir.Threads: "threads.x",
+		ir.MatrixRow: "(lane >> 2 & 4u) + (lane >> 1 & 3u)", ir.MatrixColumn: "(lane >> 1 & 4u) + (lane & 1u) * 2u",
 	},
 	Barrier: func(device bool) string {
 		if device {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/kernelgen/kgen/gen/expr"
-	"github.com/kernelgen/kgen/gen/oracle"
 )
 
 // TestEverySpec runs each spec that the catalogue does not have, for each of its
@@ -28,30 +27,8 @@ func TestEverySpec(t *testing.T) {
 				continue
 			}
 			tried = append(tried, p.Static)
-			e := entry{spec: name, static: p.Static, types: [][]expr.DType{p.Types}, calls: []call{anyCall(p)}}
+			e := entry{spec: name, static: p.Static, types: [][]expr.DType{p.Types}, calls: []call{anyCall(p, []int{5, 37, 9, 3}), anyCall(p, wholeTiles(p))}}
 			t.Run(name, e.run)
 		}
 	}
-}
-
-// anyCall gives small extents to the axes of p and values to its parameters. A
-// second moment is never negative.
-func anyCall(p *expr.Program) call {
-	c := call{axes: ax{}, params: pm{}, ins: in{}, terms: 50}
-	for i, a := range p.Axes {
-		if a.Extent == nil {
-			c.axes[a.Name] = []int{[]int{5, 37, 9, 3}[i%4]}
-		}
-	}
-	for _, q := range p.Params {
-		if q.Default == nil {
-			c.params[q.Name] = oracle.Value{F: 0.5, I: 1, U: 1}
-		}
-	}
-	for _, x := range p.Ins {
-		if x.Role == expr.InOut && x.Name == "v" {
-			c.ins["v"] = repeat(0.5, count(shape(x, c.axes)))
-		}
-	}
-	return c
 }

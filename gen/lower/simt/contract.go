@@ -8,109 +8,139 @@ import (
 	"github.com/kernelgen/kgen/gen/lower"
 )
 
-const (
-	tileSide    = 64           // rows and columns of a group's tile of the product
-	tileDepth   = 16           // of the tiles of its operands
-	tilePitch   = tileSide + 1 // distance of the lines of an operand's tile: no two banks in the way
-	downThreads = 8            // threads along the rows of the tile
-	sideThreads = 16           // and along its columns
-	matThreads  = downThreads * sideThreads
-	ownRows     = tileSide / downThreads // rows that a thread has
-	ownCols     = tileSide / sideThreads
-	ownResults  = ownRows * ownCols
-)
+// tile says how a group computes its square part of a product's results.
+type tile struct {
+	side    int64 // rows and columns of the part
+	threads int64
+	depth   int64 // of the slices of the operands that are multiplied at a time
+	chunk   int64 // elements that lie side by side, 16 bytes, of which a thread brings one of each slice
+}
 
-// contract lowers a matrix product: a group computes a tile of the result. It
-// brings tiles of both operands into shared memory (computing their prologue on
-// the way) and multiplies them; a thread keeps 8 x 4 sums in registers, of rows
-// 8 apart and columns 16 apart. The results go out with the epilogue. A depth of zero gives
-// zeros.
+// multiplier is how the threads of a group multiply slices of the operands.
+type multiplier interface {
+	// clear sets the sums to zero.
+	clear()
+	// store leaves the thread's chunk of an operand in shared memory, in the slice that
+	// begins at line.
+	store(s *operand, line ir.Expr)
+	// multiply adds the product of the slices that begin at line, the last ones of
+	// depths below end.
+	multiply(line, end ir.Expr)
+	// columns runs body for each column of the tile in which the thread has results:
+	// rows runs its own body for each of them, with the row and the sum.
+	columns(body func(col ir.Expr, rows func(func(row, sum ir.Expr))))
+}
+
+// contract lowers a matrix product: a group computes a square part of the result
+// from slices of both operands in shared memory. Each thread brings a chunk of 16
+// bytes of each slice, along the axis that is innermost in memory, computing its
+// prologue on the way. While the threads multiply one slice they have the next one
+// under way in registers: shared memory has room for two, the one that is read and
+// the one that is written, so that one barrier for each slice will do. Positions
+// beyond the operand's side are those of its last row or column, whose results
+// nobody stores; depths beyond the end count as zeros.
 func (l *lowering) contract() {
 	p := l.k.Prod
-	l.out.Grid = []Dim{{p.N, tileSide}, {p.M, tileSide}}
+	t := &product{lowering: l, thread: l.here(ir.Thread, "thread"), depth: l.extent("depth", l.k.Red)}
+	m := t.choose()
+	l.out.Func.Threads = int(t.threads)
+	l.out.Grid = []Dim{{p.N, t.side}, {p.M, t.side}}
 	if len(p.Batch) > 0 {
 		l.out.Grid = append(l.out.Grid, Dim{p.Batch, 1})
 		l.bind(p.Batch, &ir.Here{ID: ir.GroupZ})
 	}
-	l.out.Func.Threads = matThreads
-	t := &product{
-		lowering: l,
-		thread:   l.here(ir.Thread, "thread"),
-		depth:    l.extent("depth", l.k.Red),
-		a:        side{axes: p.M, expr: p.A, name: "a", tile: l.shared("a_tile", ir.F32, tileDepth*tilePitch), threads: downThreads, own: ownRows, regs: l.private("a_part", ownRows)},
-		b:        side{axes: p.N, expr: p.B, name: "b", tile: l.shared("b_tile", ir.F32, tileDepth*tilePitch), threads: sideThreads, own: ownCols, regs: l.private("b_part", ownCols)},
-		sum:      l.private("sum", ownResults),
-		run:      l.private("run", ownResults),
-	}
-	t.a.from = l.Name("row_from", times(&ir.Here{ID: ir.GroupY}, tileSide))
-	t.a.n = l.extent("rows", p.M)
-	t.a.first = l.Name("row", lower.DivI(t.thread, lower.Int(sideThreads)))
-	t.b.from = l.Name("column_from", times(&ir.Here{ID: ir.GroupX}, tileSide))
-	t.b.n = l.extent("columns", p.N)
-	t.b.first = l.Name("column", lower.RemI(t.thread, lower.Int(sideThreads)))
-	t.clear(t.sum)
-	l.loop("k_from", lower.Int(0), t.depth, lower.Int(tileDepth), func(kFrom ir.Expr) {
-		t.load(&t.a, kFrom)
-		t.load(&t.b, kFrom)
-		l.Emit(&ir.Barrier{})
-		t.multiply()
-		l.Emit(&ir.Barrier{})
+	t.place(&t.a, ir.GroupY, "row")
+	t.place(&t.b, ir.GroupX, "column")
+	m.clear()
+	l.In(&l.out.Func.Body, func() { t.sums(m) })
+	t.epilogue(m)
+}
+
+// sums forms the sums of the results. Of the two slices in shared memory one begins at
+// line 0, the other at the line after it, and slices go to them in turn. What is
+// computed for the rows and columns of a chunk says nothing of those of a result, so it
+// has a scope of its own.
+func (t *product) sums(m multiplier) {
+	t.chunks(&t.a)
+	t.chunks(&t.b)
+	step := lower.Int(t.tile.depth)
+	t.loop("k_from", lower.Int(0), lower.AddI(t.depth, step), step, func(kFrom ir.Expr) {
+		more := t.Name("more", less(kFrom, t.depth))
+		line := t.Name("line", bin(ir.And, kFrom, lower.Int(2*t.tile.depth-1)))
+		t.when(more, func() {
+			t.load(&t.a, kFrom)
+			t.load(&t.b, kFrom)
+		})
+		t.when(bin(ir.Gt, kFrom, lower.Int(0)), func() {
+			m.multiply(t.Name("last", bin(ir.Xor, line, step)), kFrom)
+		})
+		t.when(more, func() {
+			m.store(&t.a, line)
+			m.store(&t.b, line)
+		})
+		t.Emit(&ir.Barrier{})
 	})
-	t.epilogue()
+}
+
+// choose gives the operands their arrays and returns how they are multiplied: by
+// the hardware's matrix units where both are tensors of one 16-bit type, which lose
+// nothing in them, else by multiplications of f32.
+func (t *product) choose() multiplier {
+	p := t.k.Prod
+	t.a = operand{axes: p.M, expr: p.A, name: "a"}
+	t.b = operand{axes: p.N, expr: p.B, name: "b"}
+	for _, s := range []*operand{&t.a, &t.b} {
+		s.alongK = t.alongDepth(s)
+		s.plain = t.sideBySide(s)
+	}
+	if e, ok := halves(p.A, p.B); ok {
+		return newMatrixProduct(t, e)
+	}
+	return newPlainProduct(t)
+}
+
+// halves returns the type of matrices that hold both operands as they are.
+func halves(a, b expr.Expr) (ir.Elem, bool) {
+	x, ok := a.(*expr.Read)
+	y, ok2 := b.(*expr.Read)
+	if !ok || !ok2 || x.T.Type != y.T.Type {
+		return 0, false
+	}
+	switch x.T.Type {
+	case expr.F16:
+		return ir.F16, true
+	case expr.BF16:
+		return ir.BF16, true
+	}
+	return 0, false
 }
 
 // product is one tile of a product.
 type product struct {
 	*lowering
+	tile
 	thread, depth ir.Expr
-	a, b          side
-	sum, run      *ir.Array // totals, and the sums of the tiles at hand
+	a, b          operand
 }
 
-// side is one operand: the axes that only it varies over, and a thread's place
-// among their positions.
-type side struct {
-	axes         []*expr.Axis
-	expr         expr.Expr
-	name         string
-	from, n      ir.Expr // of the group's tile; of the whole operand
-	first        ir.Expr // the thread's first position in the tile
-	threads, own int64   // threads beside it: how far its positions are apart; how many it has
-	tile, regs   *ir.Array
+// operand is one factor: the axes that only it varies over, and the thread's chunk
+// of its slices.
+type operand struct {
+	axes    []*expr.Axis
+	expr    expr.Expr
+	name    string
+	alongK  bool         // chunks run along the depth
+	plain   *expr.Tensor // whose elements a chunk is, side by side; nil if it is none's
+	from, n ir.Expr      // of the group's tile; of the whole operand
+	at, k   ir.Expr      // of the chunk's first element in a slice
+	pos     ir.Expr      // its position in the whole operand, where the chunk runs along that
+	slices  *ir.Array    // in shared memory
+	next    *ir.Array    // the thread's chunk of the slice to come
+	pitch   int64        // distance of the lines of slices
 }
 
-// at is the thread's i-th position in the tile, counted from base.
-func (s *side) at(base, i ir.Expr) ir.Expr {
-	return lower.AddI(lower.AddI(base, s.first), lower.MulI(i, lower.Int(s.threads)))
-}
-
-func (t *product) clear(a *ir.Array) {
-	t.unrolled("i", a.Len, func(i ir.Expr) { t.Emit(&ir.Put{A: a, I: i, X: &ir.Lit{T: ir.Scalar(ir.F32)}}) })
-}
-
-// load fills the tile of s with the depths from kFrom on, zeros outside.
-// Neighbouring threads load what lies side by side in memory.
-func (t *product) load(s *side, kFrom ir.Expr) {
-	t.loop("e", t.thread, lower.Int(tileSide*tileDepth), lower.Int(matThreads), func(e ir.Expr) {
-		var at, k ir.Expr
-		if slices.Contains(t.k.Red, innermostAxis(s.expr)) {
-			at, k = lower.DivI(e, lower.Int(tileDepth)), lower.RemI(e, lower.Int(tileDepth))
-		} else {
-			k, at = lower.DivI(e, lower.Int(tileSide)), lower.RemI(e, lower.Int(tileSide))
-		}
-		at, k = t.Name(s.name+"_at", at), t.Name("k", k)
-		pos := t.Name(s.name+"_pos", lower.AddI(s.from, at))
-		kPos := t.Name("k_pos", lower.AddI(kFrom, k))
-		v := t.Mut(s.name+"_value", ir.Scalar(ir.F32))
-		t.Emit(&ir.Decl{V: v, X: &ir.Lit{T: ir.Scalar(ir.F32)}})
-		t.when(and(less(pos, s.n), less(kPos, t.depth)), func() {
-			t.bind(s.axes, pos)
-			t.bind(t.k.Red, kPos)
-			t.Emit(&ir.Assign{V: v, X: t.Value(s.expr)})
-		})
-		t.Emit(&ir.Put{A: s.tile, I: lower.AddI(lower.MulI(k, lower.Int(tilePitch)), at), X: lower.RefTo(v)})
-	})
-}
+// alongDepth reports whether the operand lies in memory along the depth.
+func (t *product) alongDepth(s *operand) bool { return slices.Contains(t.k.Red, innermostAxis(s.expr)) }
 
 // innermostAxis is the axis that is innermost in the widest operand of e.
 func innermostAxis(e expr.Expr) *expr.Axis {
@@ -126,52 +156,148 @@ func innermostAxis(e expr.Expr) *expr.Axis {
 	return widest.Axes[len(widest.Axes)-1]
 }
 
-// multiply adds the product of the tiles to the sums. The sum over a tile is
-// formed first, which bounds the rounding error of a deep product.
-func (t *product) multiply() {
-	t.clear(t.run)
-	t.loop("k", lower.Int(0), lower.Int(tileDepth), lower.Int(1), func(k ir.Expr) {
-		t.fetch(&t.a, k)
-		t.fetch(&t.b, k)
-		t.each(func(i, j, at ir.Expr) {
-			args := []ir.Expr{&ir.At{A: t.a.regs, I: i}, &ir.At{A: t.b.regs, I: j}, &ir.At{A: t.run, I: at}}
-			t.Emit(&ir.Put{A: t.run, I: at, X: &ir.Call{Fn: expr.FnFMA, Args: args, T: ir.Scalar(ir.F32)}})
+// sideBySide returns the tensor that the operand is, if the positions of a chunk lie
+// side by side in it: its last axes are those that the chunk runs along.
+func (t *product) sideBySide(s *operand) *expr.Tensor {
+	r, ok := s.expr.(*expr.Read)
+	if !ok || r.Idx != nil || r.T.Bounds != nil || t.Buffer(r.T) == nil {
+		return nil
+	}
+	along := s.axes
+	if s.alongK {
+		along = t.k.Red
+	}
+	if first := len(r.T.Axes) - len(along); first < 0 || !slices.Equal(r.T.Axes[first:], along) {
+		return nil
+	}
+	return r.T
+}
+
+// place names the part of the operand that the group has.
+func (t *product) place(s *operand, group ir.ID, name string) {
+	s.from = t.Name(name+"_from", times(&ir.Here{ID: group}, t.side))
+	s.n = t.extent(name+"s", s.axes)
+}
+
+// chunks says which chunk of the operand is the thread's. Neighbouring threads have
+// chunks that lie side by side.
+func (t *product) chunks(s *operand) {
+	line := t.side
+	if s.alongK {
+		line = t.tile.depth
+	}
+	across := lower.DivI(t.thread, lower.Int(line/t.chunk))
+	along := lower.MulI(lower.RemI(t.thread, lower.Int(line/t.chunk)), lower.Int(t.chunk))
+	if s.alongK {
+		s.at, s.k = t.Name(s.name+"_at", across), t.Name(s.name+"_k", along)
+		t.bind(s.axes, t.inside(s, lower.AddI(s.from, s.at)))
+		return
+	}
+	s.k, s.at = t.Name(s.name+"_k", across), t.Name(s.name+"_at", along)
+	s.pos = t.Name(s.name+"_pos", lower.AddI(s.from, s.at))
+}
+
+// inside is the position pos of the operand, or its last one.
+func (t *product) inside(s *operand, pos ir.Expr) ir.Expr {
+	return t.Name(s.name+"_pos", lower.MinI(t.Name(s.name+"_at", pos), lower.SubI(s.n, lower.Int(1))))
+}
+
+// load brings the thread's chunk of the slice at depth kFrom into registers.
+func (t *product) load(s *operand, kFrom ir.Expr) {
+	k := t.Name("k_pos", lower.AddI(kFrom, s.k))
+	if !s.alongK {
+		t.bind(t.k.Red, k)
+		t.choice(less(k, t.depth), func() { t.loadAcross(s) }, func() { t.zero(s) })
+		return
+	}
+	one := func() {
+		t.unrolled("i", t.chunk, func(i ir.Expr) {
+			t.choice(less(lower.AddI(k, i), t.depth), func() {
+				t.bind(t.k.Red, t.Name("k_pos", lower.AddI(k, i)))
+				t.put(s, i)
+			}, func() { t.Emit(&ir.Put{A: s.next, I: i, X: zero()}) })
 		})
-	})
-	t.unrolled("i", ownResults, func(i ir.Expr) {
-		t.Emit(&ir.Put{A: t.sum, I: i, X: bin(ir.Add, &ir.At{A: t.sum, I: i}, &ir.At{A: t.run, I: i})})
-	})
+	}
+	if s.plain == nil {
+		one()
+		return
+	}
+	t.choice(bin(ir.Le, lower.AddI(k, lower.Int(t.chunk)), t.depth), func() {
+		t.bind(t.k.Red, k)
+		t.fetch(s)
+	}, one)
 }
 
-// fetch brings a line of the tile of s, as far as the thread needs it, into
-// registers.
-func (t *product) fetch(s *side, k ir.Expr) {
-	t.unrolled("i", s.own, func(i ir.Expr) {
-		at := s.at(lower.MulI(k, lower.Int(tilePitch)), i)
-		t.Emit(&ir.Put{A: s.regs, I: i, X: &ir.At{A: s.tile, I: at}})
-	})
-}
-
-// each runs body for each result of the thread.
-func (t *product) each(body func(i, j, at ir.Expr)) {
-	t.unrolled("i", ownRows, func(i ir.Expr) {
-		t.unrolled("j", ownCols, func(j ir.Expr) {
-			body(i, j, lower.AddI(lower.MulI(i, lower.Int(ownCols)), j))
+// loadAcross brings a chunk along the operand's side.
+func (t *product) loadAcross(s *operand) {
+	one := func() {
+		t.unrolled("i", t.chunk, func(i ir.Expr) {
+			t.bind(s.axes, t.inside(s, lower.AddI(s.pos, i)))
+			t.put(s, i)
 		})
-	})
+	}
+	if s.plain == nil {
+		one()
+		return
+	}
+	t.choice(bin(ir.Le, lower.AddI(s.pos, lower.Int(t.chunk)), s.n), func() {
+		t.bind(s.axes, s.pos)
+		t.fetch(s)
+	}, one)
 }
 
-// epilogue stores the thread's results with what follows the product.
-func (t *product) epilogue() {
+func (t *product) put(s *operand, i ir.Expr) {
+	t.Emit(&ir.Put{A: s.next, I: i, X: t.Value(s.expr)})
+}
+
+func (t *product) fetch(s *operand) {
+	t.Emit(&ir.Fetch{To: s.next, B: t.Buffer(s.plain), Off: t.OffsetOf(s.plain)})
+}
+
+func (t *product) zero(s *operand) {
+	t.unrolled("i", t.chunk, func(i ir.Expr) { t.Emit(&ir.Put{A: s.next, I: i, X: zero()}) })
+}
+
+// choice runs yes where c holds and no elsewhere.
+func (t *product) choice(c ir.Expr, yes, no func()) {
+	s := &ir.If{C: c}
+	t.Guarded(&s.Then, yes)
+	t.Guarded(&s.Else, no)
+	t.Emit(s)
+}
+
+// arrays gives an operand its slices of so many elements, and the registers of a
+// chunk.
+func (t *product) arrays(s *operand, e ir.Elem, n int64) {
+	s.slices = t.shared(s.name+"_slices", e, n)
+	s.slices.Wide = true
+	s.next = t.private(s.name+"_next", t.chunk)
+	s.next.Type = e
+}
+
+// in is the place in the slices of an element of a line.
+func (s *operand) in(line, at ir.Expr) ir.Expr {
+	return lower.AddI(lower.MulI(line, lower.Int(s.pitch)), at)
+}
+
+// epilogue stores the thread's results with what follows the product. What depends on
+// the column alone is computed once for all of its rows.
+func (t *product) epilogue(m multiplier) {
 	p := t.k.Prod
-	t.each(func(i, j, at ir.Expr) {
-		row := t.Name("row_pos", t.a.at(t.a.from, i))
-		col := t.Name("column_pos", t.b.at(t.b.from, j))
-		t.when(and(less(row, t.a.n), less(col, t.b.n)), func() {
-			t.bind(p.M, row)
+	m.columns(func(c ir.Expr, rows func(func(row, sum ir.Expr))) {
+		col := t.Name("column_pos", lower.AddI(t.b.from, c))
+		t.when(less(col, t.b.n), func() {
 			t.bind(p.N, col)
-			t.Local(p.Acc, t.Name(p.Acc.Name, &ir.At{A: t.sum, I: at}))
-			t.stores(t.k.Stores)
+			rows(func(r, sum ir.Expr) {
+				row := t.Name("row_pos", lower.AddI(t.a.from, r))
+				t.when(less(row, t.a.n), func() {
+					t.bind(p.M, row)
+					t.Local(p.Acc, t.Name(p.Acc.Name, sum))
+					t.stores(t.k.Stores)
+				})
+			})
 		})
 	})
 }
+
+func zero() ir.Expr { return &ir.Lit{T: ir.Scalar(ir.F32)} }

@@ -59,6 +59,9 @@ func TestKernelsAreWellFormed(t *testing.T) {
 			}
 			seen[k.Shape]++
 			check(t, out)
+			if out.Small != nil {
+				check(t, out.Small)
+			}
 		}
 	}
 	for s := plan.Map; s <= plan.Scatter; s++ {
@@ -70,7 +73,7 @@ func TestKernelsAreWellFormed(t *testing.T) {
 
 func check(t *testing.T, k *simt.Kernel) {
 	t.Helper()
-	if len(k.Grid) > 3 || k.Threads != k.Func.Threads || k.Threads < 64 || k.Threads > 256 || k.Threads%32 != 0 {
+	if len(k.Grid) > 3 || k.Threads != k.Func.Threads || k.Threads < 64 || k.Threads > 512 || k.Threads%32 != 0 {
 		t.Errorf("%s: grid of %d dimensions, %d threads", k.Func.Symbol, len(k.Grid), k.Threads)
 	}
 	c := &checker{t: t, f: k.Func, visible: map[*ir.Var]bool{}, alike: map[*ir.Var]bool{}, names: map[string]bool{}}
@@ -79,6 +82,9 @@ func check(t *testing.T, k *simt.Kernel) {
 	}
 	for _, a := range k.Func.Arrays {
 		c.take(a.Name)
+	}
+	for _, m := range k.Func.Blocks {
+		c.take(m.Name)
 	}
 	c.block(k.Func.Body, true)
 }
@@ -135,8 +141,12 @@ func (c *checker) block(body []ir.Stmt, uniform bool) {
 			c.block(s.Body, uniform && together)
 			done()
 		case *ir.If:
-			c.block(s.Then, false)
-			c.block(s.Else, false)
+			c.block(s.Then, uniform && c.same(s.C))
+			c.block(s.Else, uniform && c.same(s.C))
+		case *ir.MatrixClear, *ir.MatrixLoad, *ir.MatrixMultiply:
+			if !uniform {
+				c.t.Errorf("%s: a matrix operation that not all threads may reach", c.f.Symbol)
+			}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // rename gives the variables of f the shortest names that tell them apart where
 // they are visible: those in blocks that do not lie in one another may have the
-// same. Names of fields stay, and so do those of buffers and arrays unless two
+// same. Names of fields stay, and so do those of buffers, arrays and matrices unless two
 // are equal.
 func rename(f *ir.Func) {
 	taken := map[string]bool{}
@@ -25,6 +25,10 @@ func rename(f *ir.Func) {
 	for _, a := range f.Arrays {
 		a.Name = unique(a.Name, taken)
 		taken[a.Name] = true
+	}
+	for _, m := range f.Blocks {
+		m.Name = unique(m.Name, taken)
+		taken[m.Name] = true
 	}
 	renameBlock(f.Body, taken)
 }

@@ -188,9 +188,7 @@ func (r *runs) storeRun(t *expr.Tensor, first ir.Expr, a *ir.Array, at ir.Expr) 
 }
 
 // innerAt is the position along the inner axis at hand.
-func (r *runs) innerAt() ir.Expr {
-	return r.Value(&expr.Index{Node: expr.Node{K: expr.Int}, A: r.inner})
-}
+func (r *runs) innerAt() ir.Expr { return r.Position(r.inner) }
 
 // multiple asks for an extent of whole runs.
 func (r *runs) multiple(a *expr.Axis) {

@@ -37,7 +37,13 @@ type Kernel struct {
 	// Where the wide form can run, which is launched as the other one is.
 	Aligned  []*expr.Tensor // whose memory must begin at a multiple of 16 bytes
 	Multiple []Dim          // products of axes that must be multiples
+	// Small is another form of the kernel, with smaller tiles, for results that would
+	// be few large ones. Its function is named after it; nil if there is none.
+	Small *Kernel
 }
+
+// SmallForm is what the name of a small form ends with.
+const SmallForm = "_small"
 
 // Dim is the product of some axes, cut into tiles.
 type Dim struct {
@@ -48,8 +54,9 @@ type Dim struct {
 // lowering is the state of lowering one kernel.
 type lowering struct {
 	*lower.Builder
-	k   *plan.Kernel
-	out *Kernel
+	k     *plan.Kernel
+	out   *Kernel
+	small bool // the form with small tiles
 }
 
 // WideSuffix ends the symbol of a kernel's wide form.
@@ -58,7 +65,16 @@ const WideSuffix = "_wide"
 // Lower lowers kernel k of p. The block is shared with the kernel's other forms;
 // its layout comes afterwards.
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
-	return newLowering(p, k, symbol, block).lower(false)
+	out, err := newLowering(p, k, symbol, block).lower(false)
+	if err == nil && k.Shape == plan.Contract {
+		l := newLowering(p, k, symbol+SmallForm, block)
+		l.small = true
+		out.Small, err = l.lower(false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // LowerWide lowers the wide form of kernel k, nil if it has none: where the memory of
@@ -118,10 +134,18 @@ func sharedBytes(f *ir.Func) int64 {
 	n := int64(0)
 	for _, a := range f.Arrays {
 		if !a.Private {
-			n += a.Len * 4
+			n += a.Len * elemBytes(a.Type)
 		}
 	}
 	return n
+}
+
+// elemBytes is the size of an element of an array.
+func elemBytes(e ir.Elem) int64 {
+	if e == ir.F16 || e == ir.BF16 {
+		return 2
+	}
+	return 4
 }
 
 // shared adds an array that the group shares.

@@ -345,3 +345,215 @@ __device__ __forceinline__ unsigned kg_to_bf16x2(const float *x) {
 __device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float *from) {
 	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
 }
+
+// 16 bytes, of one access where they begin at a multiple of 16.
+struct alignas(16) kg_16_bytes {
+	unsigned w[4];
+};
+
+// Whether an access of so many bytes may be at p.
+__device__ __forceinline__ bool kg_fits(const void *p, unsigned bytes) {
+	return ((unsigned long long)p & (bytes - 1u)) == 0ull;
+}
+
+// Reads four floats.
+__device__ __forceinline__ void kg_fetch_f32(float *to, const float *from) {
+	if (kg_fits(from, 16u)) {
+		const kg_16_bytes x = *(const kg_16_bytes *)from;
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = __uint_as_float(x.w[i]);
+		}
+	} else {
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = from[i];
+		}
+	}
+}
+
+// Reads eight elements of two bytes, two into a word.
+__device__ __forceinline__ void kg_fetch_pairs(unsigned *to, const unsigned short *from) {
+	if (kg_fits(from, 16u)) {
+		const kg_16_bytes x = *(const kg_16_bytes *)from;
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = x.w[i];
+		}
+	} else {
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = unsigned(from[2 * i]) | unsigned(from[2 * i + 1]) << 16;
+		}
+	}
+}
+
+// Reads eight halfs, or widens four.
+__device__ __forceinline__ void kg_fetch_f16(unsigned *to, const unsigned short *from) {
+	kg_fetch_pairs(to, from);
+}
+__device__ __forceinline__ void kg_fetch_f16(float *to, const unsigned short *from) {
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_f16(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+__device__ __forceinline__ void kg_fetch_bf16(unsigned *to, const unsigned short *from) {
+	kg_fetch_pairs(to, from);
+}
+__device__ __forceinline__ void kg_fetch_bf16(float *to, const unsigned short *from) {
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Sets element i of those that words hold in pairs.
+__device__ __forceinline__ void kg_set(unsigned *words, int i, unsigned short x) {
+	const unsigned shift = unsigned(i & 1) * 16u;
+	words[i >> 1] = (words[i >> 1] & ~(0xffffu << shift)) | unsigned(x) << shift;
+}
+
+// Reads four floats that begin at a multiple of 16 bytes in shared memory.
+__device__ __forceinline__ void kg_get4(float *to, const float *from) {
+	const kg_16_bytes x = *(const kg_16_bytes *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = __uint_as_float(x.w[i]);
+	}
+}
+
+// Writes four floats there.
+__device__ __forceinline__ void kg_put4(float *to, const float *from) {
+	kg_16_bytes x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x.w[i] = __float_as_uint(from[i]);
+	}
+	*(kg_16_bytes *)to = x;
+}
+
+// Writes eight elements of two bytes there.
+__device__ __forceinline__ void kg_put8(unsigned short *to, const unsigned *from) {
+	kg_16_bytes x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x.w[i] = from[i];
+	}
+	*(kg_16_bytes *)to = x;
+}
+
+// A lane's part of a block of 16 by 16 halfs, a factor of a product: as fragment A of
+// mma.m16n8k16 where it is the left one; where it is the right one, as two fragments B
+// beside each other (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+struct kg_block_f16 {
+	unsigned r[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	unsigned r[4];
+};
+
+// A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
+// each other. Its first element has row lane/4 and column lane%4*2.
+struct kg_sums {
+	float v[8];
+};
+
+// Sets the sums to zero.
+__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+	#pragma unroll
+	for (int i = 0; i < 8; ++i) {
+		sums.v[i] = 0.0f;
+	}
+}
+
+// A lane's element i.
+__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+
+// The address of an array of shared memory as instructions take it.
+__device__ __forceinline__ unsigned kg_shared_address(const void *array) {
+	unsigned at;
+	asm("{\n"
+		".reg .u64 wide;\n"
+		"cvta.to.shared.u64 wide, %1;\n"
+		"cvt.u32.u64 %0, wide;\n"
+		"}" : "=r"(at) : "l"(array));
+	return at;
+}
+
+// Reads four matrices of 8 by 8 from shared memory; lane i has row i%8 of matrix i/8.
+// Each lane gets of each matrix the elements 2*(lane%4) and the next one of row lane/4
+// (PTX ISA, ldmatrix).
+__device__ __forceinline__ void kg_ldmatrix(unsigned (&r)[4], const unsigned short *array, int row) {
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		: "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(kg_shared_address(array) + 2u * unsigned(row)) : "memory");
+}
+
+// The same of the matrices transposed.
+__device__ __forceinline__ void kg_ldmatrix_across(unsigned (&r)[4], const unsigned short *array, int row) {
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+		: "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(kg_shared_address(array) + 2u * unsigned(row)) : "memory");
+}
+
+// Which row the lane has to name, where the second of four matrices lies below the
+// first, and the third beside it.
+__device__ __forceinline__ int kg_row_below(int pitch) {
+	const int lane = int(threadIdx.x & 31u);
+	return lane % 16 * pitch + lane / 16 * 8;
+}
+
+// The same where the second lies beside the first, and the third below it.
+__device__ __forceinline__ int kg_row_beside(int pitch) {
+	const int lane = int(threadIdx.x & 31u);
+	return (lane / 16 * 8 + lane % 8) * pitch + lane / 8 % 2 * 8;
+}
+
+// Reads a left factor of which each row is a line of the array.
+template <class T> __device__ __forceinline__ void kg_load_left(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix(to.r, array, at + kg_row_below(pitch));
+}
+
+// Reads a left factor of which each column is one.
+template <class T> __device__ __forceinline__ void kg_load_left_across(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix_across(to.r, array, at + kg_row_beside(pitch));
+}
+
+// Reads a right factor of which each row is a line of the array.
+template <class T> __device__ __forceinline__ void kg_load_right(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix_across(to.r, array, at + kg_row_below(pitch));
+}
+
+// Reads a right factor of which each column is one.
+template <class T> __device__ __forceinline__ void kg_load_right_across(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix(to.r, array, at + kg_row_beside(pitch));
+}
+
+// The product of fragments A and B.
+__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_f16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_bf16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+
+// Adds the product of two blocks. It is formed first: the units cut off what does not
+// fit, which would add up over a deep product, and additions here round.
+template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+	#pragma unroll
+	for (int half = 0; half < 2; ++half) {
+		float d[4];
+		kg_mma(d, a, b.r[2 * half], b.r[2 * half + 1]);
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			sums.v[4 * half + i] += d[i];
+		}
+	}
+}

@@ -320,3 +320,156 @@ inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
 	}
 	*(device uint4 *)to = x;
 }
+
+// Reads four floats that lie side by side.
+inline void kg_fetch_f32(thread float *to, device const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Reads eight halfs, or widens four.
+inline void kg_fetch_f16(thread half *to, device const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_fetch_f16(thread float *to, device const half *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = float(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+inline void kg_fetch_bf16(thread bfloat *to, device const ushort *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = as_type<bfloat>(from[i]);
+	}
+}
+inline void kg_fetch_bf16(thread float *to, device const ushort *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Reads four floats.
+inline void kg_get4(thread float *to, threadgroup const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes four floats.
+inline void kg_put4(threadgroup float *to, thread const float *from) {
+	for (int i = 0; i < 4; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// Writes eight elements of two bytes.
+inline void kg_put8(threadgroup half *to, thread const half *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+inline void kg_put8(threadgroup bfloat *to, thread const bfloat *from) {
+	for (int i = 0; i < 8; ++i) {
+		to[i] = from[i];
+	}
+}
+
+// A block of 16 by 16 halfs, a factor of a product: four matrices, row by row.
+struct kg_block_f16 {
+	simdgroup_half8x8 m[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	simdgroup_bfloat8x8 m[4];
+};
+
+// A block of 16 by 16 sums.
+struct kg_sums {
+	simdgroup_float8x8 m[4];
+};
+
+// Sets the sums to zero.
+inline void kg_clear(thread kg_sums &sums) {
+	for (int i = 0; i < 4; ++i) {
+		sums.m[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+	}
+}
+
+// A thread's element i. Of each matrix it has two, beside each other.
+inline float kg_cell(thread kg_sums &sums, int i) {
+	return sums.m[i % 4 / 2 * 2 + i / 4].thread_elements()[i % 2];
+}
+
+// Reads a left factor of which each row is a line of the array.
+inline void kg_load_left(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_left(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a left factor of which each column is one.
+inline void kg_load_left_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_left_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Reads a right factor of which each row is a line of the array.
+inline void kg_load_right(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+inline void kg_load_right(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i / 2 * 8 * pitch + i % 2 * 8, ulong(pitch));
+	}
+}
+
+// Reads a right factor of which each column is one.
+inline void kg_load_right_across(thread kg_block_f16 &to, threadgroup const half *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+inline void kg_load_right_across(thread kg_block_bf16 &to, threadgroup const bfloat *array, int at, int pitch) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_load(to.m[i], array + at + i % 2 * 8 * pitch + i / 2 * 8, ulong(pitch), ulong2(0, 0), true);
+	}
+}
+
+// Adds the product of two blocks. It is formed first, so that the rounding error of a
+// deep product is that of its blocks and of their number.
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_f16 &a, thread kg_block_f16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}
+inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg_block_bf16 &b) {
+	for (int i = 0; i < 4; ++i) {
+		simdgroup_float8x8 part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2], b.m[i % 2], part);
+		simdgroup_multiply_accumulate(part, a.m[i / 2 * 2 + 1], b.m[i % 2 + 2], part);
+		sums.m[i].thread_elements()[0] += part.thread_elements()[0];
+		sums.m[i].thread_elements()[1] += part.thread_elements()[1];
+	}
+}

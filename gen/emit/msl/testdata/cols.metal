@@ -63,8 +63,11 @@ kernel void kg_21128c30_masked_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int count_2_ = 0;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		count_2_ += count_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			count_2_ += count_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		count_[b_] = count_2_;
@@ -78,7 +81,7 @@ struct kg_21128c30_masked_mean_f32_2_args {
 	long size_B_;
 };
 
-[[max_total_threads_per_threadgroup(128)]]
+[[max_total_threads_per_threadgroup(512)]]
 kernel void kg_21128c30_masked_mean_f32_2(
 		device const uchar *mask_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
@@ -88,17 +91,17 @@ kernel void kg_21128c30_masked_mean_f32_2(
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
-	threadgroup float total_parts_[128];
+	threadgroup float total_parts_[512];
 	const int size_H_ = int(args.size_H_);
 	const int size_L_ = int(args.size_L_);
 	const int size_B_ = int(args.size_B_);
 	const int thread_ = int(tid);
 	const int n_ = size_B_ * size_H_;
-	const int from_ = int(group.x) * 16;
-	const int columns_ = min(n_ - from_, 16);
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
 	const int column_ = thread_ % columns_;
 	const int lane_ = thread_ / columns_;
-	const int lanes_ = 128 / columns_;
+	const int lanes_ = 512 / columns_;
 	const int at_ = from_ + column_;
 	const int h_ = at_ % size_H_;
 	const int b_ = at_ / size_H_;

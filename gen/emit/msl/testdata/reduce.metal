@@ -119,8 +119,11 @@ kernel void kg_21128c30_sum_f16_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
@@ -184,8 +187,11 @@ kernel void kg_21128c30_sum_f16_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		y_reduced_ += y_reduced_parts_[s_];
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			y_reduced_ += y_reduced_parts_[s_];
+		}
 	}
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;

@@ -96,12 +96,15 @@ kernel void kg_21128c30_argmax_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
@@ -180,12 +183,15 @@ kernel void kg_21128c30_argmax_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	for (int s_ = 0; s_ < threads_ / 32; ++s_) {
-		const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-		const float index_reduced_value_ = index_reduced_parts_[s_];
-		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-			index_reduced_ = index_reduced_value_;
-			index_reduced_at_ = index_reduced_value_at_;
+	#pragma unroll
+	for (int s_ = 0; s_ < 8; ++s_) {
+		if (s_ < threads_ / 32) {
+			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
+			const float index_reduced_value_ = index_reduced_parts_[s_];
+			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+				index_reduced_ = index_reduced_value_;
+				index_reduced_at_ = index_reduced_value_at_;
+			}
 		}
 	}
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;

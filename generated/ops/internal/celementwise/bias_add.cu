@@ -466,8 +466,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_
 					kg_load_f32x4(d_sum_run_, d_sum_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_sum_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 					}
 				}
 			}
@@ -704,8 +705,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_
 					kg_load_f16x8(d_sum_run_, d_sum_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_sum_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 					}
 				}
 			}
@@ -942,8 +944,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16
 					kg_load_bf16x8(d_sum_run_, d_sum_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_sum_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 					}
 				}
 			}

@@ -223,8 +223,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f32_wide(
 			kg_load_f32x4(x_run_, x_ + p_2_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
+				const int p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_2_ * t_2_;
+				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
 			kg_store_f32x4(y_ + p_2_, y_out_);
 		}
@@ -297,8 +298,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_f16_wide(
 			kg_load_f16x8(x_run_, x_ + p_2_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
+				const int p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_2_ * t_2_;
+				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
 			kg_store_f16x8(y_ + p_2_, y_out_);
 		}
@@ -371,8 +373,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dropout_bf16_wide(
 			kg_load_bf16x8(x_run_, x_ + p_2_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
+				const int p_3_ = p_2_ + v_;
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_2_))) < t_ ? 0.0f : x_2_ * t_2_;
+				y_out_[v_] = kg_uniform(kg_philox(args->seed_, args->offset_ + kg_ulong(p_3_))) < t_ ? 0.0f : x_2_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + p_2_, y_out_);
 		}

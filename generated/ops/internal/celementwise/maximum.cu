@@ -489,10 +489,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f32_1
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 					}
 				}
 			}
@@ -754,10 +755,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f16_1
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 					}
 				}
 			}
@@ -1019,10 +1021,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_bf16_
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 					}
 				}
 			}

@@ -466,8 +466,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f32_1_wid
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_] += d_y_2_;
+						d_b_part_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}
@@ -704,8 +705,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f16_1_wid
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_] += d_y_2_;
+						d_b_part_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}
@@ -942,8 +944,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_bf16_1_wi
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + s_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_] += d_y_2_;
+						d_b_part_block_[at_ + s_2_] += d_y_2_;
 					}
 				}
 			}

@@ -452,8 +452,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_y_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -620,8 +621,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_y_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -788,8 +790,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_] += d_y_2_;
+						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}

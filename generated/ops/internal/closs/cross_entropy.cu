@@ -1046,8 +1046,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1187,8 +1188,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1328,8 +1330,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float lse_2_ = lse_[r_];
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

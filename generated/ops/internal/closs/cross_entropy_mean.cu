@@ -588,8 +588,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_];
+				rows_thread_ += rows_chunk_[r_chunks_2_];
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
@@ -603,8 +604,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
+					const int r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += rows_chunk_[r_chunks_2_];
 					sum_run_ += sum_chunk_2_;
 				}
 			}
@@ -1398,8 +1400,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1558,8 +1561,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1718,8 +1722,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

@@ -497,8 +497,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 			kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
+				const int r_chunks_2_ = r_chunks_ + v_;
 				const float sum_chunk_2_ = sum_chunk_run_[v_];
-				rows_thread_ += rows_chunk_[r_chunks_];
+				rows_thread_ += rows_chunk_[r_chunks_2_];
 				sum_thread_ += sum_chunk_2_;
 			}
 		}
@@ -512,8 +513,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 				kg_load_f32x4(sum_chunk_run_, sum_chunk_ + r_chunks_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
+					const int r_chunks_2_ = r_chunks_ + v_;
 					const float sum_chunk_2_ = sum_chunk_run_[v_];
-					rows_thread_ += rows_chunk_[r_chunks_];
+					rows_thread_ += rows_chunk_[r_chunks_2_];
 					sum_run_ += sum_chunk_2_;
 				}
 			}

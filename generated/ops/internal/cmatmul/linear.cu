@@ -101,6 +101,218 @@ __device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
 	kg_store_f32x4(to + 4, from + 4);
 }
 
+// 16 bytes, of one access where they begin at a multiple of 16.
+struct alignas(16) kg_16_bytes {
+	unsigned w[4];
+};
+
+// Whether an access of so many bytes may be at p.
+__device__ __forceinline__ bool kg_fits(const void *p, unsigned bytes) {
+	return ((unsigned long long)p & (bytes - 1u)) == 0ull;
+}
+
+// Reads four floats.
+__device__ __forceinline__ void kg_fetch_f32(float *to, const float *from) {
+	if (kg_fits(from, 16u)) {
+		const kg_16_bytes x = *(const kg_16_bytes *)from;
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = __uint_as_float(x.w[i]);
+		}
+	} else {
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = from[i];
+		}
+	}
+}
+
+// Reads eight elements of two bytes, two into a word.
+__device__ __forceinline__ void kg_fetch_pairs(unsigned *to, const unsigned short *from) {
+	if (kg_fits(from, 16u)) {
+		const kg_16_bytes x = *(const kg_16_bytes *)from;
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = x.w[i];
+		}
+	} else {
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			to[i] = unsigned(from[2 * i]) | unsigned(from[2 * i + 1]) << 16;
+		}
+	}
+}
+
+// Reads eight halfs, or widens four.
+__device__ __forceinline__ void kg_fetch_f16(unsigned *to, const unsigned short *from) {
+	kg_fetch_pairs(to, from);
+}
+__device__ __forceinline__ void kg_fetch_f16(float *to, const unsigned short *from) {
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_f16(from[i]);
+	}
+}
+
+// Reads eight bf16, or widens four.
+__device__ __forceinline__ void kg_fetch_bf16(unsigned *to, const unsigned short *from) {
+	kg_fetch_pairs(to, from);
+}
+__device__ __forceinline__ void kg_fetch_bf16(float *to, const unsigned short *from) {
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = kg_from_bf16(from[i]);
+	}
+}
+
+// Sets element i of those that words hold in pairs.
+__device__ __forceinline__ void kg_set(unsigned *words, int i, unsigned short x) {
+	const unsigned shift = unsigned(i & 1) * 16u;
+	words[i >> 1] = (words[i >> 1] & ~(0xffffu << shift)) | unsigned(x) << shift;
+}
+
+// Reads four floats that begin at a multiple of 16 bytes in shared memory.
+__device__ __forceinline__ void kg_get4(float *to, const float *from) {
+	const kg_16_bytes x = *(const kg_16_bytes *)from;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		to[i] = __uint_as_float(x.w[i]);
+	}
+}
+
+// Writes four floats there.
+__device__ __forceinline__ void kg_put4(float *to, const float *from) {
+	kg_16_bytes x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x.w[i] = __float_as_uint(from[i]);
+	}
+	*(kg_16_bytes *)to = x;
+}
+
+// Writes eight elements of two bytes there.
+__device__ __forceinline__ void kg_put8(unsigned short *to, const unsigned *from) {
+	kg_16_bytes x;
+	#pragma unroll
+	for (int i = 0; i < 4; ++i) {
+		x.w[i] = from[i];
+	}
+	*(kg_16_bytes *)to = x;
+}
+
+// A lane's part of a block of 16 by 16 halfs, a factor of a product: as fragment A of
+// mma.m16n8k16 where it is the left one; where it is the right one, as two fragments B
+// beside each other (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+struct kg_block_f16 {
+	unsigned r[4];
+};
+
+// The same for bf16.
+struct kg_block_bf16 {
+	unsigned r[4];
+};
+
+// A lane's part of a block of 16 by 16 sums: two fragments C of mma.m16n8k16 beside
+// each other. Its first element has row lane/4 and column lane%4*2.
+struct kg_sums {
+	float v[8];
+};
+
+// Sets the sums to zero.
+__device__ __forceinline__ void kg_clear(kg_sums &sums) {
+	#pragma unroll
+	for (int i = 0; i < 8; ++i) {
+		sums.v[i] = 0.0f;
+	}
+}
+
+// A lane's element i.
+__device__ __forceinline__ float kg_cell(const kg_sums &sums, int i) { return sums.v[i]; }
+
+// The address of an array of shared memory as instructions take it.
+__device__ __forceinline__ unsigned kg_shared_address(const void *array) {
+	unsigned at;
+	asm("{\n"
+		".reg .u64 wide;\n"
+		"cvta.to.shared.u64 wide, %1;\n"
+		"cvt.u32.u64 %0, wide;\n"
+		"}" : "=r"(at) : "l"(array));
+	return at;
+}
+
+// Reads four matrices of 8 by 8 from shared memory; lane i has row i%8 of matrix i/8.
+// Each lane gets of each matrix the elements 2*(lane%4) and the next one of row lane/4
+// (PTX ISA, ldmatrix).
+__device__ __forceinline__ void kg_ldmatrix(unsigned (&r)[4], const unsigned short *array, int row) {
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		: "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(kg_shared_address(array) + 2u * unsigned(row)) : "memory");
+}
+
+// The same of the matrices transposed.
+__device__ __forceinline__ void kg_ldmatrix_across(unsigned (&r)[4], const unsigned short *array, int row) {
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+		: "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(kg_shared_address(array) + 2u * unsigned(row)) : "memory");
+}
+
+// Which row the lane has to name, where the second of four matrices lies below the
+// first, and the third beside it.
+__device__ __forceinline__ int kg_row_below(int pitch) {
+	const int lane = int(threadIdx.x & 31u);
+	return lane % 16 * pitch + lane / 16 * 8;
+}
+
+// The same where the second lies beside the first, and the third below it.
+__device__ __forceinline__ int kg_row_beside(int pitch) {
+	const int lane = int(threadIdx.x & 31u);
+	return (lane / 16 * 8 + lane % 8) * pitch + lane / 8 % 2 * 8;
+}
+
+// Reads a left factor of which each row is a line of the array.
+template <class T> __device__ __forceinline__ void kg_load_left(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix(to.r, array, at + kg_row_below(pitch));
+}
+
+// Reads a left factor of which each column is one.
+template <class T> __device__ __forceinline__ void kg_load_left_across(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix_across(to.r, array, at + kg_row_beside(pitch));
+}
+
+// Reads a right factor of which each row is a line of the array.
+template <class T> __device__ __forceinline__ void kg_load_right(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix_across(to.r, array, at + kg_row_below(pitch));
+}
+
+// Reads a right factor of which each column is one.
+template <class T> __device__ __forceinline__ void kg_load_right_across(T &to, const unsigned short *array, int at, int pitch) {
+	kg_ldmatrix(to.r, array, at + kg_row_beside(pitch));
+}
+
+// The product of fragments A and B.
+__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_f16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_bf16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+
+// Adds the product of two blocks. It is formed first: the units cut off what does not
+// fit, which would add up over a deep product, and additions here round.
+template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
+	#pragma unroll
+	for (int half = 0; half < 2; ++half) {
+		float d[4];
+		kg_mma(d, a, b.r[2 * half], b.r[2 * half + 1]);
+		#pragma unroll
+		for (int i = 0; i < 4; ++i) {
+			sums.v[4 * half + i] += d[i];
+		}
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_linear_f32_args {
 	long long size_N_;
@@ -108,90 +320,253 @@ struct kg_dd4f7221_linear_f32_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	const float *__restrict__ bias_ = (const float *)buf[2];
 	float *__restrict__ y_ = (float *)buf[3];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ float a_slices_[2112];
+	alignas(16) __shared__ float b_slices_[2112];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = x_[a_pos_ * size_K_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = w_[b_pos_ * size_K_ + k_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 132 + b_at_] = b_next_[i_];
+			}
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_[column_pos_];
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 8 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_f32_small_args {
+	long long size_N_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ w_ = (const float *)buf[1];
+	const float *__restrict__ bias_ = (const float *)buf[2];
+	float *__restrict__ y_ = (float *)buf[3];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_K_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= size_K_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			const float bias_2_ = bias_[column_pos_];
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
 			}
 		}
 	}
@@ -204,90 +579,244 @@ struct kg_dd4f7221_linear_f16_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[5120];
+	alignas(16) __shared__ unsigned short b_slices_[5120];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int size_K_ = int(args->size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_f16(x_[a_pos_ * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_f16(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + kg_from_f16(bias_[column_pos_]));
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_f16_small_args {
+	long long size_N_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_f16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_f16(product_ + bias_2_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -300,90 +829,244 @@ struct kg_dd4f7221_linear_bf16_args {
 	long long size_K_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[5120];
+	alignas(16) __shared__ unsigned short b_slices_[5120];
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
 	const int size_K_ = int(args->size_K_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_K_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_K_) {
-				a_value_ = kg_from_bf16(x_[a_pos_ * size_K_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_N_ && k_pos_ < size_K_) {
-				b_value_ = kg_from_bf16(w_[b_pos_ * size_K_ + k_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_N_) {
-				const float product_ = sum_[i_ * 4 + j_];
-				y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + kg_from_bf16(bias_[column_pos_]));
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for y.
+struct kg_dd4f7221_linear_bf16_small_args {
+	long long size_N_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = 0; k_from_ < size_K_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_K_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_K_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_K_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= size_K_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < size_K_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				const float bias_2_ = kg_from_bf16(bias_[column_pos_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							y_[row_pos_ * size_N_ + column_pos_] = kg_to_bf16(product_ + bias_2_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -396,89 +1079,249 @@ struct kg_dd4f7221_linear_grad_f32_1_args {
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	float *__restrict__ d_x_ = (float *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ float a_slices_[2112];
+	alignas(16) __shared__ float b_slices_[2112];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = d_y_[a_pos_ * size_N_ + k_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = w_[k_pos_ * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 132 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_reduced_ = sum_[i_ * 8 + j_];
+					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_f32_1_small_args {
+	long long size_K_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ w_ = (const float *)buf[1];
+	float *__restrict__ d_x_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= size_N_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_reduced_ = sum_[i_ * 4 + j_];
+					d_x_[row_pos_ * size_K_ + column_pos_] = d_x_reduced_;
+				}
 			}
 		}
 	}
@@ -491,89 +1334,249 @@ struct kg_dd4f7221_linear_grad_f32_2_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ x_ = (const float *)buf[1];
 	float *__restrict__ d_w_ = (float *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ float a_slices_[2112];
+	alignas(16) __shared__ float b_slices_[2112];
 	const int size_K_ = int(args->size_K_);
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[64];
+	float run_[64];
 	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	float b_part_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
+	for (int i_ = 0; i_ < 64; ++i_) {
 		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = d_y_[k_pos_ * size_N_ + a_pos_];
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = x_[k_pos_ * size_K_ + b_pos_];
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 32;
+	const int a_at_ = thread_ % 32 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 32;
+	const int b_at_ = thread_ % 32 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = x_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 132 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 132 + (row_ + 64)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 132 + column_]);
+				kg_get4(b_part_ + 4, &b_slices_[(last_ + d_) * 132 + (column_ + 64)]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 8; ++j_) {
+						run_[i_ * 8 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 8 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 64; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 132 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 132 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
-		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+	for (int j_ = 0; j_ < 8; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 8 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_f32_2_small_args {
+	long long size_K_;
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ x_ = (const float *)buf[1];
+	float *__restrict__ d_w_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = x_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= size_R_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
 			}
 		}
 	}
@@ -684,8 +1687,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_3_
 					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -754,89 +1758,246 @@ struct kg_dd4f7221_linear_grad_f16_1_args {
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[5120];
+	alignas(16) __shared__ unsigned short b_slices_[4352];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int size_N_ = int(args->size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_f16(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_f16(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_x_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_x_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_f16_1_small_args {
+	long long size_K_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_x_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -849,89 +2010,252 @@ struct kg_dd4f7221_linear_grad_f16_2_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[4352];
+	alignas(16) __shared__ unsigned short b_slices_[4352];
 	const int size_K_ = int(args->size_K_);
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[4];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = kg_from_f16(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = kg_from_f16(x_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_f16_2_small_args {
+	long long size_K_;
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1042,8 +2366,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_3_
 					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}
@@ -1112,89 +2437,246 @@ struct kg_dd4f7221_linear_grad_bf16_1_args {
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[5120];
+	alignas(16) __shared__ unsigned short b_slices_[4352];
 	const int size_K_ = int(args->size_K_);
 	const int size_R_ = int(args->size_R_);
 	const int size_N_ = int(args->size_N_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_N_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ / 16;
-			const int k_ = e_ % 16;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_R_ && k_pos_ < size_N_) {
-				a_value_ = kg_from_bf16(d_y_[a_pos_ * size_N_ + k_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_N_) {
-				b_value_ = kg_from_bf16(w_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_R_ && column_pos_ < size_K_) {
-				const float d_x_reduced_ = sum_[i_ * 4 + j_];
-				d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_x.
+struct kg_dd4f7221_linear_grad_bf16_1_small_args {
+	long long size_K_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = 0; k_from_ < size_N_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_N_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= size_N_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < size_N_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_N_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_x_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1207,89 +2689,252 @@ struct kg_dd4f7221_linear_grad_bf16_2_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2(
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
 	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
-	__shared__ float a_tile_[1040];
-	__shared__ float b_tile_[1040];
+	alignas(16) __shared__ unsigned short a_slices_[4352];
+	alignas(16) __shared__ unsigned short b_slices_[4352];
 	const int size_K_ = int(args->size_K_);
 	const int size_N_ = int(args->size_N_);
 	const int size_R_ = int(args->size_R_);
-	float a_part_[8];
-	float b_part_[4];
-	float sum_[32];
-	float run_[32];
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[4];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[8];
 	const int thread_ = int(threadIdx.x);
-	const int row_from_ = int(blockIdx.y) * 64;
-	const int row_ = thread_ / 16;
-	const int column_from_ = int(blockIdx.x) * 64;
-	const int column_ = thread_ % 16;
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 4 * 64;
+	const int column_ = simd_ % 4 * 32;
+	const int row_from_ = int(blockIdx.y) * 128;
+	const int column_from_ = int(blockIdx.x) * 128;
 	#pragma unroll
-	for (int i_ = 0; i_ < 32; ++i_) {
-		sum_[i_] = 0.0f;
+	for (int i_ = 0; i_ < 8; ++i_) {
+		kg_clear(sums_[i_]);
 	}
-	for (int k_from_ = 0; k_from_ < size_R_; k_from_ += 16) {
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int a_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int a_pos_ = row_from_ + a_at_;
-			const int k_pos_ = k_from_ + k_;
-			float a_value_ = 0.0f;
-			if (a_pos_ < size_N_ && k_pos_ < size_R_) {
-				a_value_ = kg_from_bf16(d_y_[k_pos_ * size_N_ + a_pos_]);
-			}
-			a_tile_[k_ * 65 + a_at_] = a_value_;
-		}
-		for (int e_ = thread_; e_ < 1024; e_ += 128) {
-			const int b_at_ = e_ % 64;
-			const int k_ = e_ / 64;
-			const int b_pos_ = column_from_ + b_at_;
-			const int k_pos_ = k_from_ + k_;
-			float b_value_ = 0.0f;
-			if (b_pos_ < size_K_ && k_pos_ < size_R_) {
-				b_value_ = kg_from_bf16(x_[k_pos_ * size_K_ + b_pos_]);
-			}
-			b_tile_[k_ * 65 + b_at_] = b_value_;
-		}
-		__syncthreads();
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			run_[i_] = 0.0f;
-		}
-		for (int k_ = 0; k_ < 16; ++k_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				a_part_[i_] = a_tile_[k_ * 65 + row_ + i_ * 8];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 4; ++i_) {
-				b_part_[i_] = b_tile_[k_ * 65 + column_ + i_ * 16];
-			}
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
 				#pragma unroll
-				for (int j_ = 0; j_ < 4; ++j_) {
-					run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
 				}
 			}
 		}
-		#pragma unroll
-		for (int i_ = 0; i_ < 32; ++i_) {
-			sum_[i_] += run_[i_];
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 136 + (column_ + j_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 136 + (row_ + i_ * 16), 136);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 136 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 136 + b_at_], b_next_);
 		}
 		__syncthreads();
 	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
 	#pragma unroll
-	for (int i_ = 0; i_ < 8; ++i_) {
+	for (int j_ = 0; j_ < 2; ++j_) {
 		#pragma unroll
-		for (int j_ = 0; j_ < 4; ++j_) {
-			const int row_pos_ = row_from_ + row_ + i_ * 8;
-			const int column_pos_ = column_from_ + column_ + j_ * 16;
-			if (row_pos_ < size_N_ && column_pos_ < size_K_) {
-				const float d_w_reduced_ = sum_[i_ * 4 + j_];
-				d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w.
+struct kg_dd4f7221_linear_grad_bf16_2_small_args {
+	long long size_K_;
+	long long size_N_;
+	long long size_R_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_N_ = int(args->size_N_);
+	const int size_R_ = int(args->size_R_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = 0; k_from_ < size_R_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < size_R_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < size_R_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < size_R_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > 0) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
 			}
 		}
 	}
@@ -1400,8 +3045,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_3
 					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + n_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_] += d_y_2_;
+						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 					}
 				}
 			}

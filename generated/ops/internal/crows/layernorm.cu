@@ -1365,6 +1365,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
@@ -1372,8 +1373,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 					}
 					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -1837,6 +1838,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
@@ -1844,8 +1846,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 					}
 					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -2309,6 +2311,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
@@ -2316,8 +2319,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}

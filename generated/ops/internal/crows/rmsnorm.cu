@@ -931,12 +931,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1259,12 +1260,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1587,12 +1589,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
+						const int d_2_ = d_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}

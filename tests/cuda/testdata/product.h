@@ -1,0 +1,107 @@
+/* product.h: runs kernels of a product of matrices on the host and compares what they
+ * give with the sums in float64. */
+enum { batches = 2 };
+
+/* Numbers in [-1, 1) that all three types hold. */
+static float number(unsigned i) { return float(int(i * 2654435761u >> 24) - 128) / 128.0f; }
+
+struct f32 {
+	typedef float type;
+	static float load(float x) { return x; }
+	static float store(float x) { return x; }
+	static constexpr double near = 1e-6;
+};
+struct f16 {
+	typedef unsigned short type;
+	static float load(unsigned short x) { return kg_from_f16(x); }
+	static unsigned short store(float x) { return kg_to_f16(x); }
+	static constexpr double near = 1e-3;
+};
+struct bf16 {
+	typedef unsigned short type;
+	static float load(unsigned short x) { return kg_from_bf16(x); }
+	static unsigned short store(float x) { return kg_to_bf16(x); }
+	static constexpr double near = 8e-3;
+};
+
+template <class Args> struct launch {
+	void (*kernel)(void *const *, const Args *, kg_fault *, int);
+	void **buffers;
+	Args *args;
+	uint3 block;
+	unsigned thread;
+};
+
+template <class Args> static void *run_thread(void *p) {
+	const launch<Args> *l = static_cast<launch<Args> *>(p);
+	threadIdx.x = l->thread;
+	blockIdx = l->block;
+	l->kernel(l->buffers, l->args, nullptr, 0);
+	return nullptr;
+}
+
+template <class Args> static void run_block(launch<Args> l, unsigned threads) {
+	launch<Args> each[1024];
+	pthread_t id[1024];
+	pthread_barrier_init(&block_barrier, nullptr, threads);
+	for (unsigned w = 0; w < threads / 32; ++w) {
+		pthread_barrier_init(&warps[w].barrier, nullptr, 32);
+	}
+	for (unsigned t = 0; t < threads; ++t) {
+		each[t] = l;
+		each[t].thread = t;
+		if (pthread_create(&id[t], nullptr, run_thread<Args>, &each[t]) != 0) {
+			fail("a thread cannot be started");
+		}
+	}
+	for (unsigned t = 0; t < threads; ++t) {
+		pthread_join(id[t], nullptr);
+	}
+}
+
+/* Memory of n elements that ends where the heap's guard begins, shifted elements after
+ * a multiple of 16 bytes. */
+template <class T> static T *memory(int n, int shifted) { return (T *)malloc(sizeof(T) * size_t(n + shifted)) + shifted; }
+
+template <class T, class Args>
+static void product(void (*kernel)(void *const *, const Args *, kg_fault *, int), unsigned threads, int side, bool ta, bool tb, int m, int n, int k, int shifted) {
+	typedef typename T::type type;
+	type *a = memory<type>(batches * m * k, shifted), *b = memory<type>(batches * k * n, shifted), *c = memory<type>(batches * m * n, 0);
+	for (int i = 0; i < batches * m * k; ++i) {
+		a[i] = T::store(number(unsigned(i)));
+	}
+	for (int i = 0; i < batches * k * n; ++i) {
+		b[i] = T::store(number(unsigned(i) + 12345u));
+	}
+	memset(c, 0xff, sizeof(type) * size_t(batches * m * n));
+	void *buffers[] = {a, b, c};
+	Args args = {};
+	args.size_M_ = m;
+	args.size_N_ = n;
+	args.size_K_ = k;
+	for (unsigned z = 0; z < batches; ++z) {
+		for (unsigned y = 0; y < unsigned((m + side - 1) / side); ++y) {
+			for (unsigned x = 0; x < unsigned((n + side - 1) / side); ++x) {
+				run_block(launch<Args>{kernel, buffers, &args, {x, y, z}, 0}, threads);
+			}
+		}
+	}
+	for (int z = 0; z < batches; ++z) {
+		for (int i = 0; i < m; ++i) {
+			for (int j = 0; j < n; ++j) {
+				double sum = 0;
+				for (int l = 0; l < k; ++l) {
+					sum += double(T::load(ta ? a[(z * k + l) * m + i] : a[(z * m + i) * k + l])) * T::load(tb ? b[(z * n + j) * k + l] : b[(z * k + l) * n + j]);
+				}
+				const double got = T::load(c[(z * m + i) * n + j]);
+				if (!(fabs(got - sum) <= 1e-5 + T::near * fabs(sum))) {
+					fprintf(stderr, "%d x %d x %d, transposed %d %d: element %d, %d, %d is %g, want %g\n", m, n, k, ta, tb, z, i, j, got, sum);
+					exit(1);
+				}
+			}
+		}
+	}
+	free(a - shifted);
+	free(b - shifted);
+	free(c);
+}
