@@ -376,18 +376,6 @@ kernel void kg_dd4f7221_add_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -397,7 +385,11 @@ kernel void kg_dd4f7221_add_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_];
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = d_y_[at_2_ + s_];
+						} else {
+							d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_];
+						}
 					}
 				}
 			}
@@ -434,18 +426,6 @@ kernel void kg_dd4f7221_add_grad_f32_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -470,7 +450,11 @@ kernel void kg_dd4f7221_add_grad_f32_1_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -637,18 +621,6 @@ kernel void kg_dd4f7221_add_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -658,7 +630,11 @@ kernel void kg_dd4f7221_add_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += float(d_y_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = float(d_y_[at_2_ + s_]);
+						} else {
+							d_b_reduced_block_[at_ + s_] += float(d_y_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -695,18 +671,6 @@ kernel void kg_dd4f7221_add_grad_f16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -731,7 +695,11 @@ kernel void kg_dd4f7221_add_grad_f16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -898,18 +866,6 @@ kernel void kg_dd4f7221_add_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -919,7 +875,11 @@ kernel void kg_dd4f7221_add_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]);
+						} else {
+							d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -956,18 +916,6 @@ kernel void kg_dd4f7221_add_grad_bf16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -992,7 +940,11 @@ kernel void kg_dd4f7221_add_grad_bf16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}

@@ -377,18 +377,6 @@ kernel void kg_dd4f7221_div_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -398,7 +386,11 @@ kernel void kg_dd4f7221_div_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						} else {
+							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						}
 					}
 				}
 			}
@@ -437,18 +429,6 @@ kernel void kg_dd4f7221_div_grad_f32_1_wide(
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -477,7 +457,11 @@ kernel void kg_dd4f7221_div_grad_f32_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -569,18 +553,6 @@ kernel void kg_dd4f7221_div_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -590,7 +562,11 @@ kernel void kg_dd4f7221_div_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -629,18 +605,6 @@ kernel void kg_dd4f7221_div_grad_f16_1_wide(
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -669,7 +633,11 @@ kernel void kg_dd4f7221_div_grad_f16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -761,18 +729,6 @@ kernel void kg_dd4f7221_div_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -782,7 +738,11 @@ kernel void kg_dd4f7221_div_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -821,18 +781,6 @@ kernel void kg_dd4f7221_div_grad_bf16_1_wide(
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -861,7 +809,11 @@ kernel void kg_dd4f7221_div_grad_bf16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}

@@ -383,18 +383,6 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -404,7 +392,11 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f;
+						}
 					}
 				}
 			}
@@ -445,18 +437,6 @@ kernel void kg_dd4f7221_maximum_grad_f32_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -489,7 +469,11 @@ kernel void kg_dd4f7221_maximum_grad_f32_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}
@@ -671,18 +655,6 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -692,7 +664,11 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += float(a_[at_2_ + s_]) < float(b_[s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = float(a_[at_2_ + s_]) < float(b_[s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += float(a_[at_2_ + s_]) < float(b_[s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+						}
 					}
 				}
 			}
@@ -733,18 +709,6 @@ kernel void kg_dd4f7221_maximum_grad_f16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -777,7 +741,11 @@ kernel void kg_dd4f7221_maximum_grad_f16_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}
@@ -959,18 +927,6 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -980,7 +936,11 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						}
 					}
 				}
 			}
@@ -1021,18 +981,6 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -1065,7 +1013,11 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}

@@ -377,18 +377,6 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -398,7 +386,11 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						} else {
+							d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						}
 					}
 				}
 			}
@@ -437,18 +429,6 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -477,7 +457,11 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -567,18 +551,6 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -588,7 +560,11 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						} else {
+							d_b_reduced_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -627,18 +603,6 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -667,7 +631,11 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -757,18 +725,6 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -778,7 +734,11 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						} else {
+							d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -817,18 +777,6 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -857,7 +805,11 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}

@@ -304,12 +304,11 @@ kernel void kg_dd4f7221_col2im_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = d_x_reduced_;
 	}
@@ -378,12 +377,11 @@ kernel void kg_dd4f7221_col2im_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = half(d_x_reduced_);
 	}
@@ -452,12 +450,11 @@ kernel void kg_dd4f7221_col2im_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = kg_to_bf16(d_x_reduced_);
 	}

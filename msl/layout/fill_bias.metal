@@ -362,18 +362,6 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -383,7 +371,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+						} else {
+							d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -420,18 +412,6 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -456,7 +436,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -545,18 +529,6 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -566,7 +538,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -603,18 +579,6 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -639,7 +603,11 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -728,18 +696,6 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -749,7 +705,11 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -786,18 +746,6 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -822,7 +770,11 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}

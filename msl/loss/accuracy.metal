@@ -137,17 +137,18 @@ kernel void kg_dd4f7221_accuracy_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;
@@ -224,17 +225,18 @@ kernel void kg_dd4f7221_accuracy_f32_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;
@@ -291,11 +293,13 @@ kernel void kg_dd4f7221_accuracy_f32_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_chunk_2_ = 0;
 	int rows_chunk_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		hits_chunk_2_ += hits_chunk_parts_[s_];
-		rows_chunk_2_ += rows_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		hits_chunk_2_ += hits_chunk_parts_[lane_];
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
 	}
+	hits_chunk_2_ = simd_sum(hits_chunk_2_);
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
 	if (thread_ == 0) {
 		hits_chunk_[r_chunks_] = hits_chunk_2_;
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
@@ -347,13 +351,13 @@ kernel void kg_dd4f7221_accuracy_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int hits_ = 0;
 	int rows_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			hits_ += hits_parts_[s_];
-			rows_ += rows_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		hits_ += hits_parts_[lane_];
+		rows_ += rows_parts_[lane_];
 	}
+	hits_ = simd_sum(hits_);
+	rows_ = simd_sum(rows_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		accuracy_[0] = float(hits_) / float(max(rows_2_, 1));
@@ -414,17 +418,18 @@ kernel void kg_dd4f7221_accuracy_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;
@@ -501,17 +506,18 @@ kernel void kg_dd4f7221_accuracy_f16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;
@@ -571,17 +577,18 @@ kernel void kg_dd4f7221_accuracy_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;
@@ -658,17 +665,18 @@ kernel void kg_dd4f7221_accuracy_bf16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float guess_2_ = -INFINITY;
 	int guess_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int guess_value_at_ = guess_parts_at_[s_];
-			const float guess_value_ = guess_parts_[s_];
-			if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
-				guess_2_ = guess_value_;
-				guess_at_ = guess_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int guess_value_at_ = guess_parts_at_[lane_];
+		const float guess_value_ = guess_parts_[lane_];
+		if (kg_above(guess_value_, guess_2_) || (!kg_above(guess_2_, guess_value_) && guess_value_at_ < guess_at_)) {
+			guess_2_ = guess_value_;
+			guess_at_ = guess_value_at_;
 		}
 	}
+	const float guess_best_2_ = kg_simd_max(guess_2_);
+	guess_at_ = simd_min(kg_above(guess_best_2_, guess_2_) ? 2147483647 : guess_at_);
+	guess_2_ = guess_best_2_;
 	const int guess_3_ = guess_at_ == 2147483647 ? 0 : guess_at_;
 	if (thread_ == 0) {
 		guess_[r_] = guess_3_;

@@ -168,12 +168,11 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -214,13 +213,13 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
@@ -302,12 +301,11 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -364,13 +362,13 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
@@ -431,12 +429,11 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -477,13 +474,13 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
@@ -565,12 +562,11 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -627,13 +623,13 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
@@ -694,12 +690,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -740,13 +735,13 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
@@ -828,12 +823,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -890,13 +884,13 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
+	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);

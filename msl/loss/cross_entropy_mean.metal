@@ -167,12 +167,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -213,13 +212,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -299,12 +298,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -361,13 +359,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -443,11 +441,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -504,13 +504,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = simd_sum(rows_);
+	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		loss_[0] = sum_ / float(max(rows_2_, 1));
@@ -586,13 +586,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = simd_sum(rows_);
+	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		loss_[0] = sum_ / float(max(rows_2_, 1));
@@ -651,12 +651,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -697,13 +696,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -783,12 +782,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -845,13 +843,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -927,11 +925,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -989,12 +989,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -1035,13 +1034,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -1121,12 +1120,11 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -1183,13 +1181,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
+	average_sum_2_ = simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -1265,11 +1263,13 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;

@@ -177,15 +177,17 @@ kernel void kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -294,15 +296,17 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -389,15 +393,17 @@ kernel void kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -506,15 +512,17 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -601,15 +609,17 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -718,15 +728,17 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
+	gap_sum_ = simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * precise::rsqrt(kg_max(ss_, 1e-12f)) * precise::rsqrt(kg_max(tt_, 1e-12f));
@@ -803,14 +815,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -934,14 +947,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1052,14 +1066,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1183,14 +1198,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1301,14 +1317,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1432,14 +1449,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = simd_sum(st_);
+	ss_ = simd_sum(ss_);
+	tt_ = simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
 	const float t_ = 2.0f * d_gap_;

@@ -140,15 +140,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -255,15 +257,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -326,11 +330,13 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_chunk_2_ = 0.0f;
 	float cos_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[s_];
-		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[lane_];
+		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[lane_];
 	}
+	mse_reduced_sum_chunk_2_ = simd_sum(mse_reduced_sum_chunk_2_);
+	cos_reduced_sum_chunk_2_ = simd_sum(cos_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		mse_reduced_sum_chunk_[b_chunks_] = mse_reduced_sum_chunk_2_;
 		cos_reduced_sum_chunk_[b_chunks_] = cos_reduced_sum_chunk_2_;
@@ -391,13 +397,13 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
 	}
+	mse_reduced_sum_ = simd_sum(mse_reduced_sum_);
+	cos_reduced_sum_ = simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
@@ -482,13 +488,13 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
 	}
+	mse_reduced_sum_ = simd_sum(mse_reduced_sum_);
+	cos_reduced_sum_ = simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
@@ -574,15 +580,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -689,15 +697,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -782,15 +792,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -897,15 +909,17 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = simd_sum(st_2_);
+	ss_2_ = simd_sum(ss_2_);
+	tt_2_ = simd_sum(tt_2_);
+	gap_sum_2_ = simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;

@@ -165,13 +165,13 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -206,13 +206,13 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -243,12 +243,11 @@ kernel void kg_dd4f7221_kl_distill_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -343,13 +342,13 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -405,13 +404,13 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -465,12 +464,11 @@ kernel void kg_dd4f7221_kl_distill_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -534,13 +532,13 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -575,13 +573,13 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -612,12 +610,11 @@ kernel void kg_dd4f7221_kl_distill_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -712,13 +709,13 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -774,13 +771,13 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -834,12 +831,11 @@ kernel void kg_dd4f7221_kl_distill_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -903,13 +899,13 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -944,13 +940,13 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -981,12 +977,11 @@ kernel void kg_dd4f7221_kl_distill_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -1081,13 +1076,13 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1143,13 +1138,13 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = precise::log(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -1203,12 +1198,11 @@ kernel void kg_dd4f7221_kl_distill_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -1273,13 +1267,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1314,13 +1308,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1349,12 +1343,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1471,13 +1464,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1534,13 +1527,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1588,12 +1581,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
@@ -1695,13 +1687,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1736,13 +1728,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1771,12 +1763,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1893,13 +1884,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1956,13 +1947,13 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2010,12 +2001,11 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
@@ -2117,13 +2107,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -2158,13 +2148,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2193,12 +2183,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -2315,13 +2304,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -2378,13 +2367,13 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = simd_sum(s_total_);
+	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2432,12 +2421,11 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(lane);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll

@@ -131,12 +131,11 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -167,12 +166,11 @@ kernel void kg_dd4f7221_perplexity_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -249,12 +247,11 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -299,12 +296,11 @@ kernel void kg_dd4f7221_perplexity_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -374,11 +370,13 @@ kernel void kg_dd4f7221_perplexity_f32_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -435,13 +433,13 @@ kernel void kg_dd4f7221_perplexity_f32_3(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = simd_sum(rows_);
+	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, 1)));
@@ -517,13 +515,13 @@ kernel void kg_dd4f7221_perplexity_f32_3_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = simd_sum(rows_);
+	sum_ = simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		perplexity_[0] = precise::exp(sum_ / float(max(rows_2_, 1)));
@@ -580,12 +578,11 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -616,12 +613,11 @@ kernel void kg_dd4f7221_perplexity_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -698,12 +694,11 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -748,12 +743,11 @@ kernel void kg_dd4f7221_perplexity_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -823,11 +817,13 @@ kernel void kg_dd4f7221_perplexity_f16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -883,12 +879,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -919,12 +914,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -1001,12 +995,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
@@ -1051,12 +1044,11 @@ kernel void kg_dd4f7221_perplexity_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -1126,11 +1118,13 @@ kernel void kg_dd4f7221_perplexity_bf16_2(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;

@@ -303,12 +303,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -334,12 +333,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -427,12 +425,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -473,12 +470,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -832,12 +828,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -863,12 +858,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -956,12 +950,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1002,12 +995,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -1361,12 +1353,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1392,12 +1383,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -1485,12 +1475,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1531,12 +1520,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -2750,12 +2738,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -2822,12 +2809,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -3130,22 +3116,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -3186,13 +3159,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -3212,8 +3185,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -3278,20 +3259,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -3302,6 +3269,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -3391,13 +3359,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -3446,8 +3414,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -3838,18 +3814,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -3859,7 +3823,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -3896,18 +3864,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -3932,7 +3888,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -4044,12 +4004,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -4116,12 +4075,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -4419,22 +4377,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -4475,13 +4420,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -4501,8 +4446,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -4567,20 +4520,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -4591,6 +4530,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -4680,13 +4620,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -4735,8 +4675,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -5127,18 +5075,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -5148,7 +5084,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5185,18 +5125,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -5221,7 +5149,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -5333,12 +5265,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -5405,12 +5336,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -5708,22 +5638,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -5764,13 +5681,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -5790,8 +5707,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -5856,20 +5781,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -5880,6 +5791,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -5969,13 +5881,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -6024,8 +5936,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -6416,18 +6336,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -6437,7 +6345,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -6474,18 +6386,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -6510,7 +6410,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}

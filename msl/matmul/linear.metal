@@ -1570,18 +1570,6 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -1591,7 +1579,11 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -1628,18 +1620,6 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -1664,7 +1644,11 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -2287,18 +2271,6 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -2308,7 +2280,11 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -2345,18 +2321,6 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -2381,7 +2345,11 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -3004,18 +2972,6 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -3025,7 +2981,11 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -3062,18 +3022,6 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -3098,7 +3046,11 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}

@@ -4084,18 +4084,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4107,7 +4095,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -4147,18 +4139,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4185,7 +4165,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -4817,18 +4801,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4840,7 +4812,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = float(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -4880,18 +4856,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4918,7 +4882,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -5550,18 +5518,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5573,7 +5529,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5613,18 +5573,6 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5651,7 +5599,11 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}

@@ -4128,18 +4128,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4151,7 +4139,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -4191,18 +4183,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4229,7 +4209,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -4949,18 +4933,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4972,7 +4944,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = float(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5012,18 +4988,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5050,7 +5014,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -5770,18 +5738,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5793,7 +5749,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5833,18 +5793,6 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5871,7 +5819,11 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}

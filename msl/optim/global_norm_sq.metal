@@ -76,10 +76,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -128,12 +129,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
 	}
@@ -197,12 +197,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
 	}
@@ -246,10 +245,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -293,10 +293,11 @@ kernel void kg_dd4f7221_global_norm_sq_total_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -344,12 +345,11 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = part_;
 	}
@@ -412,12 +412,11 @@ kernel void kg_dd4f7221_global_norm_sq_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = part_;
 	}

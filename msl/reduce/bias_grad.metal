@@ -100,18 +100,6 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -121,7 +109,11 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = dy_[at_2_ + n_];
+						} else {
+							db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -158,18 +150,6 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -194,7 +174,11 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}
@@ -283,18 +267,6 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -304,7 +276,11 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = float(dy_[at_2_ + n_]);
+						} else {
+							db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -341,18 +317,6 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -377,7 +341,11 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}
@@ -466,18 +434,6 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 	const int from_ = int(group.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -487,7 +443,11 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = kg_from_bf16(dy_[at_2_ + n_]);
+						} else {
+							db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -524,18 +484,6 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(group.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -560,7 +508,11 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}

@@ -129,10 +129,11 @@ kernel void kg_dd4f7221_dot_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -180,12 +181,11 @@ kernel void kg_dd4f7221_dot_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -248,12 +248,11 @@ kernel void kg_dd4f7221_dot_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -297,10 +296,11 @@ kernel void kg_dd4f7221_dot_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -344,10 +344,11 @@ kernel void kg_dd4f7221_dot_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

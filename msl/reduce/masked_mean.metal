@@ -132,12 +132,11 @@ kernel void kg_dd4f7221_masked_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			count_2_ += count_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		count_2_ += count_parts_[lane_];
 	}
+	count_2_ = simd_sum(count_2_);
 	if (thread_ == 0) {
 		count_[b_] = count_2_;
 	}

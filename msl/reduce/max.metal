@@ -78,10 +78,11 @@ kernel void kg_dd4f7221_max_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -127,12 +128,11 @@ kernel void kg_dd4f7221_max_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -193,12 +193,11 @@ kernel void kg_dd4f7221_max_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -236,10 +235,11 @@ kernel void kg_dd4f7221_max_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -277,10 +277,11 @@ kernel void kg_dd4f7221_max_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

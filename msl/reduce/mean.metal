@@ -107,10 +107,11 @@ kernel void kg_dd4f7221_mean_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}
@@ -160,12 +161,11 @@ kernel void kg_dd4f7221_mean_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
 		y_[0] = y_reduced_;
@@ -231,12 +231,11 @@ kernel void kg_dd4f7221_mean_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
 		y_[0] = y_reduced_;
@@ -280,10 +279,11 @@ kernel void kg_dd4f7221_mean_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}
@@ -326,10 +326,11 @@ kernel void kg_dd4f7221_mean_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}

@@ -107,10 +107,11 @@ kernel void kg_dd4f7221_sum_f32_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -158,12 +159,11 @@ kernel void kg_dd4f7221_sum_f32_2(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -226,12 +226,11 @@ kernel void kg_dd4f7221_sum_f32_2_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -274,10 +273,11 @@ kernel void kg_dd4f7221_sum_f16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -320,10 +320,11 @@ kernel void kg_dd4f7221_sum_bf16_1(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(lane);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

@@ -122,17 +122,18 @@ kernel void kg_dd4f7221_argmax_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -209,17 +210,18 @@ kernel void kg_dd4f7221_argmax_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -279,17 +281,18 @@ kernel void kg_dd4f7221_argmax_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -366,17 +369,18 @@ kernel void kg_dd4f7221_argmax_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -436,17 +440,18 @@ kernel void kg_dd4f7221_argmax_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -523,17 +528,18 @@ kernel void kg_dd4f7221_argmax_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;

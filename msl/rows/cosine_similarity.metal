@@ -161,14 +161,15 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f));
 	}
@@ -258,14 +259,15 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f));
 	}
@@ -335,14 +337,15 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = half(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -432,14 +435,15 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = half(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -509,14 +513,15 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -606,14 +611,15 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * precise::rsqrt(kg_max(aa_, 1e-12f)) * precise::rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -685,14 +691,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -817,14 +824,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -938,14 +946,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1070,14 +1079,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1191,14 +1201,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1323,14 +1334,15 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = simd_sum(ab_);
+	aa_ = simd_sum(aa_);
+	bb_ = simd_sum(bb_);
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;

@@ -141,12 +141,11 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -234,12 +233,11 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -319,12 +317,11 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -412,12 +409,11 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -497,12 +493,11 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -590,12 +585,11 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
 	const float t_ = args.eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -685,13 +679,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -799,13 +793,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -901,13 +895,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -1015,13 +1009,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -1117,13 +1111,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -1231,13 +1225,13 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = simd_sum(sumsq_);
+	d_rnorm_ = simd_sum(d_rnorm_);
 	const float t_ = args.eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : precise::rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));

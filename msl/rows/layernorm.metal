@@ -154,12 +154,11 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -185,12 +184,11 @@ kernel void kg_dd4f7221_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -294,12 +292,11 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -340,12 +337,11 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -448,12 +444,11 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -479,12 +474,11 @@ kernel void kg_dd4f7221_layernorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -588,12 +582,11 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -634,12 +627,11 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -742,12 +734,11 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -773,12 +764,11 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -882,12 +872,11 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -928,12 +917,11 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -1015,22 +1003,9 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -1065,13 +1040,13 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1098,12 +1073,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1121,8 +1095,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 						const float t_6_ = x_[at_2_ + d_] - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -1182,20 +1164,6 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1205,6 +1173,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1282,13 +1251,13 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -1336,12 +1305,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1384,8 +1352,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -1506,22 +1482,9 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -1556,13 +1519,13 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1589,12 +1552,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1612,8 +1574,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 						const float t_6_ = float(x_[at_2_ + d_]) - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -1673,20 +1643,6 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1696,6 +1652,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1773,13 +1730,13 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -1827,12 +1784,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1875,8 +1831,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -1997,22 +1961,9 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -2047,13 +1998,13 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -2080,12 +2031,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2103,8 +2053,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -2164,20 +2122,6 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2187,6 +2131,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -2264,13 +2209,13 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = simd_sum(rest_sum_);
+		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -2318,12 +2263,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(lane);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2366,8 +2310,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}

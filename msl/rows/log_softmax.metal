@@ -152,12 +152,11 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -183,12 +182,11 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -285,12 +283,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -330,12 +327,11 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -425,12 +421,11 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -456,12 +451,11 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -558,12 +552,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -603,12 +596,11 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -698,12 +690,11 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -729,12 +720,11 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -831,12 +821,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -876,12 +865,11 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = simd_sum(total_2_);
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -971,12 +959,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1069,12 +1056,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1162,12 +1148,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1260,12 +1245,11 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1353,12 +1337,11 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1451,12 +1434,11 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;

@@ -147,12 +147,11 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -246,12 +245,11 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -340,12 +338,11 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -439,12 +436,11 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -533,12 +529,11 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -632,12 +627,11 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = precise::rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args.eps_);
 	#pragma unroll
@@ -706,20 +700,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -746,12 +728,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -766,7 +747,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
 						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -819,19 +804,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -840,6 +812,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -907,12 +880,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -948,7 +920,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1053,20 +1029,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -1093,12 +1057,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1113,7 +1076,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
 						const float x_2_ = float(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -1166,19 +1133,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1187,6 +1141,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1254,12 +1209,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1295,7 +1249,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1400,20 +1358,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	const int slab_ = threads_ * 8;
 	const int from_ = int(group.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -1440,12 +1386,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1460,7 +1405,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -1513,19 +1462,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(group.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1534,6 +1470,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1601,12 +1538,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1642,7 +1578,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}

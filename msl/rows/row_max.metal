@@ -120,12 +120,11 @@ kernel void kg_dd4f7221_row_max_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -189,12 +188,11 @@ kernel void kg_dd4f7221_row_max_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -243,12 +241,11 @@ kernel void kg_dd4f7221_row_max_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
 	}
@@ -312,12 +309,11 @@ kernel void kg_dd4f7221_row_max_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = half(y_reduced_);
 	}
@@ -366,12 +362,11 @@ kernel void kg_dd4f7221_row_max_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
@@ -435,12 +430,11 @@ kernel void kg_dd4f7221_row_max_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}

@@ -135,12 +135,11 @@ kernel void kg_dd4f7221_row_mean_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = y_reduced_;
@@ -207,12 +206,11 @@ kernel void kg_dd4f7221_row_mean_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = y_reduced_;
@@ -264,12 +262,11 @@ kernel void kg_dd4f7221_row_mean_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = half(y_reduced_);
@@ -336,12 +333,11 @@ kernel void kg_dd4f7221_row_mean_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = half(y_reduced_);
@@ -393,12 +389,11 @@ kernel void kg_dd4f7221_row_mean_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -465,12 +460,11 @@ kernel void kg_dd4f7221_row_mean_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = kg_to_bf16(y_reduced_);

@@ -150,12 +150,11 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -180,12 +179,11 @@ kernel void kg_dd4f7221_softmax_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -271,12 +269,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -315,12 +312,11 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -397,12 +393,11 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -427,12 +422,11 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -518,12 +512,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -562,12 +555,11 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -644,12 +636,11 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -674,12 +665,11 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -765,12 +755,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -809,12 +798,11 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -894,12 +882,11 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -991,12 +978,11 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1077,12 +1063,11 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1174,12 +1159,11 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1260,12 +1244,11 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1357,12 +1340,11 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;

@@ -95,7 +95,7 @@ shape = "R D"
 [let.total]
 over = "D"
 reduce = "sum"
-expr = "x"
+expr = "x + 1"
 [out.y]
 shape = "R D"
 expr = "x * total"

@@ -42,7 +42,8 @@ func (l *lowering) partial() {
 }
 
 // fold binds the results of stages, of which accs has each thread's part, for the
-// stages and stores that follow. Every thread of the group gets them.
+// stages and stores that follow. Every thread of the group gets them: each SIMD group
+// leaves its part and then joins the parts of all, a lane taking one.
 func (l *lowering) fold(accs []*acc, stages []*plan.Stage, g group) {
 	for _, a := range accs {
 		l.foldSIMD(a)
@@ -58,13 +59,11 @@ func (l *lowering) fold(accs []*acc, stages []*plan.Stage, g group) {
 	})
 	l.Emit(&ir.Barrier{})
 	accs = l.newAccs(stages, "")
-	l.unrolled("s", g.most/simdWidth, func(i ir.Expr) {
-		if _, constant := g.simds.(*ir.Lit); constant {
-			l.gather(slots, accs, i)
-		} else {
-			l.when(less(i, g.simds), func() { l.gather(slots, accs, i) })
-		}
-	})
+	lane := l.here(ir.Lane, "lane")
+	l.when(less(lane, g.simds), func() { l.gather(slots, accs, lane) })
+	for _, a := range accs {
+		l.foldSIMD(a)
+	}
 	l.publish(accs)
 }
 

@@ -24,6 +24,7 @@ type row struct {
 	held             []*expr.Read // whose elements stay in registers
 	keep             []lower.Kept // values that do
 	ahead            bool         // the held elements of the row at hand are there
+	first            ir.Expr      // whether the row at hand is the first of its block
 }
 
 // rows lowers a row program: a group, of as many threads as give each 16 elements of
@@ -73,26 +74,19 @@ func (r *row) block(c *plan.Chunk) {
 	rows := r.extent("rows", r.k.Par)
 	from := r.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
 	to := r.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
-	zero := &ir.Lit{T: ir.Scalar(ir.F32)}
 	if r.wide {
 		for _, s := range r.k.Sums {
 			a := r.sums(s)
-			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero}) })
+			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: &ir.Lit{T: ir.Scalar(ir.F32)}}) })
 		}
 	}
-	r.beyond(func(from ir.Expr) {
-		r.elementsOf(from, func(_, _ ir.Expr) {
-			for _, s := range r.k.Sums {
-				r.Store(s.Let, zero)
-			}
-		})
-	})
 	fixed, varying := r.parted()
 	r.fetch(fixed, r.heldIn)
 	r.ahead = true
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
 		next := r.Name("next", lower.AddI(at, lower.Int(1)))
-		r.fetchIf(bin(ir.Eq, at, from), varying, at, r.heldIn)
+		r.first = bin(ir.Eq, at, from)
+		r.fetchIf(r.first, varying, at, r.heldIn)
 		r.fetchIf(less(next, to), varying, next, r.nextIn)
 		r.bind(r.k.Par, at)
 		r.one()
@@ -364,8 +358,13 @@ func (r *row) addSums(i, v ir.Expr) {
 	for _, s := range r.k.Sums {
 		x := r.Value(s.Expr)
 		if i == nil {
-			old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
-			r.Store(s.Let, bin(ir.Add, old, x))
+			add := &ir.If{C: r.first}
+			r.Guarded(&add.Then, func() { r.Store(s.Let, x) })
+			r.Guarded(&add.Else, func() {
+				old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
+				r.Store(s.Let, bin(ir.Add, old, x))
+			})
+			r.Emit(add)
 			continue
 		}
 		at := &ir.At{A: r.sums(s), I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}

@@ -94,12 +94,11 @@ kernel void kg_21128c30_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -125,12 +124,11 @@ kernel void kg_21128c30_layernorm_f32(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -234,12 +232,11 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -280,12 +277,11 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	}
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(lane);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 	#pragma unroll

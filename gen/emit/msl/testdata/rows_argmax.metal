@@ -96,17 +96,18 @@ kernel void kg_21128c30_argmax_f32(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -183,17 +184,18 @@ kernel void kg_21128c30_argmax_f32_wide(
 	threadgroup_barrier(mem_flags::mem_threadgroup);
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(lane);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;

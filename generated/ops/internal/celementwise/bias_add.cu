@@ -379,18 +379,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -400,7 +388,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = d_sum_[at_2_ + n_];
+						} else {
+							d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -432,18 +424,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -468,7 +448,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						}
 					}
 				}
 			}
@@ -618,18 +602,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -639,7 +611,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += kg_from_f16(d_sum_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = kg_from_f16(d_sum_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += kg_from_f16(d_sum_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -671,18 +647,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -707,7 +671,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						}
 					}
 				}
 			}
@@ -857,18 +825,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -878,7 +834,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_sum_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -910,18 +870,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -946,7 +894,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
+						}
 					}
 				}
 			}

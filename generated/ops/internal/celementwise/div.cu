@@ -387,18 +387,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -408,7 +396,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						} else {
+							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+						}
 					}
 				}
 			}
@@ -442,18 +434,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1_wid
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -482,7 +462,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1_wid
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -565,18 +549,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -586,7 +558,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -620,18 +596,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1_wid
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -660,7 +624,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1_wid
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}
@@ -743,18 +711,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -764,7 +720,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -798,18 +758,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1_wi
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -838,7 +786,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1_wi
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+						}
 					}
 				}
 			}

@@ -392,18 +392,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_1
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -413,7 +401,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_1
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+						}
 					}
 				}
 			}
@@ -449,18 +441,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_1
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -493,7 +473,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f32_1
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}
@@ -658,18 +642,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_1
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -679,7 +651,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += kg_from_f16(b_[s_]) < kg_from_f16(a_[at_2_ + s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+						}
 					}
 				}
 			}
@@ -715,18 +691,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_1
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -759,7 +723,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_f16_1
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}
@@ -924,18 +892,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -945,7 +901,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_] = kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+						}
 					}
 				}
 			}
@@ -981,18 +941,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_reduced_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -1025,7 +973,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_minimum_grad_bf16_
 						const float b_2_ = b_run_[v_];
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						} else {
+							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
+						}
 					}
 				}
 			}

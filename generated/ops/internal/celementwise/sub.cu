@@ -379,18 +379,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f32_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -400,7 +388,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_];
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_];
+						} else {
+							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_];
+						}
 					}
 				}
 			}
@@ -432,18 +424,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f32_1_wid
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -468,7 +448,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f32_1_wid
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -618,18 +602,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -639,7 +611,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = kg_from_f16(d_y_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -671,18 +647,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f16_1_wid
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -707,7 +671,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_f16_1_wid
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -857,18 +825,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_bf16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_P_);
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		for (int from_2_ = 0; from_2_ < size_S_; from_2_ += slab_) {
@@ -878,7 +834,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
-						d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]);
+						} else {
+							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
+						}
 					}
 				}
 			}
@@ -910,18 +870,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_bf16_1_wi
 		d_b_part_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_S_;
-	for (int from_2_ = slab_; from_2_ < size_S_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (s_ < size_S_) {
-					d_b_part_block_[at_ + s_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_S_;
 		#pragma unroll
@@ -946,7 +894,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_sub_grad_bf16_1_wi
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_part_block_[at_ + s_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_part_block_[at_ + s_2_] = d_y_2_;
+						} else {
+							d_b_part_block_[at_ + s_2_] += d_y_2_;
+						}
 					}
 				}
 			}

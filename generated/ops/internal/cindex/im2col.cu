@@ -308,12 +308,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = kg_simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = d_x_reduced_;
 	}
@@ -375,12 +374,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = kg_simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = kg_to_f16(d_x_reduced_);
 	}
@@ -442,12 +440,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 	}
 	__syncthreads();
 	float d_x_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_x_reduced_ += d_x_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_x_reduced_ += d_x_reduced_parts_[lane_];
 	}
+	d_x_reduced_ = kg_simd_sum(d_x_reduced_);
 	if (thread_ == 0) {
 		d_x_[(b_ * size_L_ + l_) * size_C_ + c_] = kg_to_bf16(d_x_reduced_);
 	}

@@ -365,18 +365,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -386,7 +374,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+						} else {
+							d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -418,18 +410,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -454,7 +434,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -534,18 +518,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -555,7 +527,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -587,18 +563,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -623,7 +587,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -703,18 +671,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_M_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -724,7 +680,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+						} else {
+							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -756,18 +716,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 		d_b_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_b_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -792,7 +740,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf1
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}

@@ -229,12 +229,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -275,13 +274,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
@@ -356,12 +355,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -418,13 +416,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
@@ -478,12 +476,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -524,13 +521,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
@@ -605,12 +602,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -667,13 +663,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
@@ -727,12 +723,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -773,13 +768,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
@@ -854,12 +849,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -916,13 +910,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__syncthreads();
 	float total_ = 0.0f;
 	float average_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-			average_sum_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
+		average_sum_ += average_sum_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
+	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
 		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);

@@ -228,12 +228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -274,13 +273,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -353,12 +352,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -415,13 +413,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -491,11 +489,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -546,13 +546,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = kg_simd_sum(rows_);
+	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		loss_[0] = sum_ / float(max(rows_2_, 1));
@@ -622,13 +622,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = kg_simd_sum(rows_);
+	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		loss_[0] = sum_ / float(max(rows_2_, 1));
@@ -680,12 +680,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -726,13 +725,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -805,12 +804,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -867,13 +865,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -943,11 +941,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -998,12 +998,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -1044,13 +1043,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -1123,12 +1122,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
@@ -1185,13 +1183,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	float total_2_ = 0.0f;
 	float average_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-			average_sum_2_ += average_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
+		average_sum_2_ += average_sum_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
+	average_sum_2_ = kg_simd_sum(average_sum_2_);
 	if (thread_ == 0) {
 		top_[r_] = top_2_;
 		total_[r_] = total_2_;
@@ -1261,11 +1259,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;

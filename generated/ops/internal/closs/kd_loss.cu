@@ -228,15 +228,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -338,15 +340,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -426,15 +430,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -536,15 +542,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -624,15 +632,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -734,15 +744,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
 	float gap_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-			gap_sum_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
+		gap_sum_ += gap_sum_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
+	gap_sum_ = kg_simd_sum(gap_sum_);
 	if (thread_ == 0) {
 		const float gap_ = gap_sum_ / float(max(size_D_, 1));
 		const float angle_ = st_ * kg_rsqrt(kg_max(ss_, 1e-12f)) * kg_rsqrt(kg_max(tt_, 1e-12f));
@@ -812,14 +824,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -936,14 +949,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1047,14 +1061,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1171,14 +1186,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1282,14 +1298,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;
@@ -1406,14 +1423,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	float st_ = 0.0f;
 	float ss_ = 0.0f;
 	float tt_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_ += st_parts_[s_];
-			ss_ += ss_parts_[s_];
-			tt_ += tt_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_ += st_parts_[lane_];
+		ss_ += ss_parts_[lane_];
+		tt_ += tt_parts_[lane_];
 	}
+	st_ = kg_simd_sum(st_);
+	ss_ = kg_simd_sum(ss_);
+	tt_ = kg_simd_sum(tt_);
 	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
 	const float t_ = 2.0f * d_gap_;

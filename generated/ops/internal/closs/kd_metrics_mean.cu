@@ -169,15 +169,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -277,15 +279,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -342,11 +346,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_chunk_2_ = 0.0f;
 	float cos_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[s_];
-		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		mse_reduced_sum_chunk_2_ += mse_reduced_sum_chunk_parts_[lane_];
+		cos_reduced_sum_chunk_2_ += cos_reduced_sum_chunk_parts_[lane_];
 	}
+	mse_reduced_sum_chunk_2_ = kg_simd_sum(mse_reduced_sum_chunk_2_);
+	cos_reduced_sum_chunk_2_ = kg_simd_sum(cos_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		mse_reduced_sum_chunk_[b_chunks_] = mse_reduced_sum_chunk_2_;
 		cos_reduced_sum_chunk_[b_chunks_] = cos_reduced_sum_chunk_2_;
@@ -401,13 +407,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
 	}
+	mse_reduced_sum_ = kg_simd_sum(mse_reduced_sum_);
+	cos_reduced_sum_ = kg_simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
@@ -486,13 +492,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 	__syncthreads();
 	float mse_reduced_sum_ = 0.0f;
 	float cos_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			mse_reduced_sum_ += mse_reduced_sum_parts_[s_];
-			cos_reduced_sum_ += cos_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		mse_reduced_sum_ += mse_reduced_sum_parts_[lane_];
+		cos_reduced_sum_ += cos_reduced_sum_parts_[lane_];
 	}
+	mse_reduced_sum_ = kg_simd_sum(mse_reduced_sum_);
+	cos_reduced_sum_ = kg_simd_sum(cos_reduced_sum_);
 	if (thread_ == 0) {
 		const float t_ = float(max(size_B_, 1));
 		const float mse_reduced_ = mse_reduced_sum_ / t_;
@@ -571,15 +577,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -679,15 +687,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -765,15 +775,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;
@@ -873,15 +885,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 	float ss_2_ = 0.0f;
 	float tt_2_ = 0.0f;
 	float gap_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			st_2_ += st_parts_[s_];
-			ss_2_ += ss_parts_[s_];
-			tt_2_ += tt_parts_[s_];
-			gap_sum_2_ += gap_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		st_2_ += st_parts_[lane_];
+		ss_2_ += ss_parts_[lane_];
+		tt_2_ += tt_parts_[lane_];
+		gap_sum_2_ += gap_sum_parts_[lane_];
 	}
+	st_2_ = kg_simd_sum(st_2_);
+	ss_2_ = kg_simd_sum(ss_2_);
+	tt_2_ = kg_simd_sum(tt_2_);
+	gap_sum_2_ = kg_simd_sum(gap_sum_2_);
 	if (thread_ == 0) {
 		gap_sum_[b_] = gap_sum_2_;
 		st_[b_] = st_2_;

@@ -219,13 +219,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -260,13 +260,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -297,12 +297,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -390,13 +389,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -452,13 +451,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -512,12 +511,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wid
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -574,13 +572,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -615,13 +613,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -652,12 +650,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -745,13 +742,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -807,13 +804,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -867,12 +864,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wid
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -929,13 +925,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -970,13 +966,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -1007,12 +1003,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -1100,13 +1095,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1162,13 +1157,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float kl_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float t_3_ = logf(s_total_ == 0.0f ? 1.0f : s_total_);
@@ -1222,12 +1217,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wi
 	}
 	__syncthreads();
 	float kl_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			kl_ += kl_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		kl_ += kl_parts_[lane_3_];
 	}
+	kl_ = kg_simd_sum(kl_);
 	if (thread_ == 0) {
 		loss_[r_] = t_ * t_ * kl_;
 	}
@@ -1285,13 +1279,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1326,13 +1320,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1361,12 +1355,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1476,13 +1469,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1539,13 +1532,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1593,12 +1586,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -(d_s_total_part_ / s_total_);
 	#pragma unroll
@@ -1693,13 +1685,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1734,13 +1726,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -1769,12 +1761,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1884,13 +1875,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -1947,13 +1938,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2001,12 +1992,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll
@@ -2101,13 +2091,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -2142,13 +2132,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2177,12 +2167,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -2292,13 +2281,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_top_ = -INFINITY;
 	float t_top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_top_ = kg_max(s_top_, s_top_parts_[s_]);
-			t_top_ = kg_max(t_top_, t_top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		s_top_ = kg_max(s_top_, s_top_parts_[lane_]);
+		t_top_ = kg_max(t_top_, t_top_parts_[lane_]);
 	}
+	s_top_ = kg_simd_max(s_top_);
+	t_top_ = kg_simd_max(t_top_);
 	float s_total_thread_ = 0.0f;
 	float t_total_thread_ = 0.0f;
 	const float s_base_ = isinf(s_top_) && s_top_ < 0.0f ? 0.0f : s_top_;
@@ -2355,13 +2344,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	__syncthreads();
 	float s_total_ = 0.0f;
 	float t_total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			s_total_ += s_total_parts_[s_];
-			t_total_ += t_total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		s_total_ += s_total_parts_[lane_2_];
+		t_total_ += t_total_parts_[lane_2_];
 	}
+	s_total_ = kg_simd_sum(s_total_);
+	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
 	const float d_kl_ = d_loss_[r_] * (t_ * t_);
@@ -2409,12 +2398,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	}
 	__syncthreads();
 	float d_s_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_s_total_part_ += d_s_total_part_parts_[s_];
-		}
+	const int lane_3_ = int(threadIdx.x & 31u);
+	if (lane_3_ < threads_ / 32) {
+		d_s_total_part_ += d_s_total_part_parts_[lane_3_];
 	}
+	d_s_total_part_ = kg_simd_sum(d_s_total_part_);
 	const bool t_3_ = s_total_ == 0.0f;
 	const float d_s_total_ = t_3_ ? 0.0f : -kg_rough_div(d_s_total_part_, s_total_);
 	#pragma unroll

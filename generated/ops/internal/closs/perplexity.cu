@@ -170,12 +170,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -206,12 +205,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -281,12 +279,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -331,12 +328,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -400,11 +396,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_2(
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -455,13 +453,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = kg_simd_sum(rows_);
+	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		perplexity_[0] = expf(sum_ / float(max(rows_2_, 1)));
@@ -531,13 +529,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_w
 	__syncthreads();
 	int rows_ = 0;
 	float sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rows_ += rows_parts_[s_];
-			sum_ += sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rows_ += rows_parts_[lane_];
+		sum_ += sum_parts_[lane_];
 	}
+	rows_ = kg_simd_sum(rows_);
+	sum_ = kg_simd_sum(sum_);
 	if (thread_ == 0) {
 		const int rows_2_ = rows_;
 		perplexity_[0] = expf(sum_ / float(max(rows_2_, 1)));
@@ -587,12 +585,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -623,12 +620,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -698,12 +694,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -748,12 +743,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -817,11 +811,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_2(
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;
@@ -870,12 +866,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -906,12 +901,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -981,12 +975,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
@@ -1031,12 +1024,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	if (thread_ == 0) {
 		total_[r_] = total_2_;
 		top_[r_] = top_2_;
@@ -1100,11 +1092,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_2(
 	__syncthreads();
 	int rows_chunk_2_ = 0;
 	float sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		rows_chunk_2_ += rows_chunk_parts_[s_];
-		sum_chunk_2_ += sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		rows_chunk_2_ += rows_chunk_parts_[lane_];
+		sum_chunk_2_ += sum_chunk_parts_[lane_];
 	}
+	rows_chunk_2_ = kg_simd_sum(rows_chunk_2_);
+	sum_chunk_2_ = kg_simd_sum(sum_chunk_2_);
 	if (thread_ == 0) {
 		rows_chunk_[r_chunks_] = rows_chunk_2_;
 		sum_chunk_[r_chunks_] = sum_chunk_2_;

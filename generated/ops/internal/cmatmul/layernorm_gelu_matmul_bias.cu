@@ -420,12 +420,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -451,12 +450,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -537,12 +535,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -583,12 +580,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -927,12 +923,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -958,12 +953,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -1044,12 +1038,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1090,12 +1083,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -1434,12 +1426,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1465,12 +1456,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -1551,12 +1541,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
 	const float rest_ = rest_sum_2_ / t_;
@@ -1597,12 +1586,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float var_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_2_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_2_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
 		const float mean_2_ = first_ + rest_;
 		const float var_ = var_sum_2_ / t_;
@@ -2777,12 +2765,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -2842,12 +2829,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -3135,22 +3121,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -3191,13 +3164,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -3217,8 +3190,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -3276,20 +3257,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -3300,6 +3267,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -3389,13 +3357,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -3444,8 +3412,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -3819,18 +3795,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -3840,7 +3804,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -3872,18 +3840,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -3908,7 +3864,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -4009,12 +3969,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -4074,12 +4033,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -4358,22 +4316,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -4414,13 +4359,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -4440,8 +4385,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -4499,20 +4452,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -4523,6 +4462,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -4612,13 +4552,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -4667,8 +4607,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -5042,18 +4990,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -5063,7 +4999,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5095,18 +5035,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -5131,7 +5059,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -5232,12 +5164,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -5297,12 +5228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	__syncthreads();
 	float rest_sum_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_2_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_2_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	if (thread_ == 0) {
 		rest_sum_[r_] = rest_sum_2_;
 	}
@@ -5581,22 +5511,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -5637,13 +5554,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -5663,8 +5580,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
+						}
 					}
 				}
 			}
@@ -5722,20 +5647,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_K_;
-	for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					d_gamma_reduced_block_[at_ + k_] = 0.0f;
-					d_beta_reduced_block_[at_ + k_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -5746,6 +5657,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
+	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -5835,13 +5747,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		__syncthreads();
 		float d_rstd_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
@@ -5890,8 +5802,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
-						d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+						} else {
+							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
@@ -6265,18 +6185,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -6286,7 +6194,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -6318,18 +6230,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -6354,7 +6254,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
+						}
 					}
 				}
 			}

@@ -4018,18 +4018,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4041,7 +4029,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -4076,18 +4068,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4114,7 +4094,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -4713,18 +4697,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4736,7 +4708,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -4771,18 +4747,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4809,7 +4773,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -5408,18 +5376,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5431,7 +5387,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5466,18 +5426,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5504,7 +5452,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_n
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}

@@ -4292,18 +4292,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4315,7 +4303,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_pre_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -4350,18 +4342,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4388,7 +4368,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_g
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_pre_2_ = d_pre_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_pre_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
+						}
 					}
 				}
 			}

@@ -4070,18 +4070,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4093,7 +4081,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+						} else {
+							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -4128,18 +4120,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4166,7 +4146,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -4845,18 +4829,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4868,7 +4840,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -4903,18 +4879,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -4941,7 +4905,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}
@@ -5620,18 +5588,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, rows_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5643,7 +5599,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+						} else {
+							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -5678,18 +5638,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 		d_bias_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					d_bias_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int m_ = row_ % size_M_;
 		const int z_ = row_ / size_M_;
@@ -5716,7 +5664,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residu
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
-						d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						if (row_ == from_) {
+							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+						} else {
+							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
+						}
 					}
 				}
 			}

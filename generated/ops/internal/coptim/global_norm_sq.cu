@@ -86,10 +86,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = kg_simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -132,12 +133,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
 	}
@@ -195,12 +195,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = total_[0] + part_;
 	}
@@ -238,10 +237,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = kg_simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -279,10 +279,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 	}
 	__syncthreads();
 	float part_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		part_chunk_2_ += part_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		part_chunk_2_ += part_chunk_parts_[lane_];
 	}
+	part_chunk_2_ = kg_simd_sum(part_chunk_2_);
 	if (thread_ == 0) {
 		part_chunk_[p_chunks_] = part_chunk_2_;
 	}
@@ -324,12 +325,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = part_;
 	}
@@ -386,12 +386,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32
 	}
 	__syncthreads();
 	float part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			part_ += part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		part_ += part_parts_[lane_];
 	}
+	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
 		y_[0] = part_;
 	}

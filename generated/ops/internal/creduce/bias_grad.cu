@@ -119,18 +119,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -140,7 +128,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = dy_[at_2_ + n_];
+						} else {
+							db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
+						}
 					}
 				}
 			}
@@ -172,18 +164,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1_wi
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -208,7 +188,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1_wi
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}
@@ -288,18 +272,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -309,7 +281,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += kg_from_f16(dy_[at_2_ + n_]);
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = kg_from_f16(dy_[at_2_ + n_]);
+						} else {
+							db_reduced_block_[at_ + n_] += kg_from_f16(dy_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -341,18 +317,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1_wi
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -377,7 +341,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1_wi
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}
@@ -457,18 +425,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1(
 	const int from_ = int(blockIdx.x) * 32;
 	const int to_ = min(from_ + 32, size_R_);
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		for (int from_2_ = 0; from_2_ < size_N_; from_2_ += slab_) {
@@ -478,7 +434,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
-						db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_] = kg_from_bf16(dy_[at_2_ + n_]);
+						} else {
+							db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
+						}
 					}
 				}
 			}
@@ -510,18 +470,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1_w
 		db_reduced_block_sums_[i_] = 0.0f;
 	}
 	const int at_ = int(blockIdx.x) * size_N_;
-	for (int from_2_ = slab_; from_2_ < size_N_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (n_ < size_N_) {
-					db_reduced_block_[at_ + n_] = 0.0f;
-				}
-			}
-		}
-	}
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int at_2_ = row_ * size_N_;
 		#pragma unroll
@@ -546,7 +494,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1_w
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
-						db_reduced_block_[at_ + n_2_] += dy_2_;
+						if (row_ == from_) {
+							db_reduced_block_[at_ + n_2_] = dy_2_;
+						} else {
+							db_reduced_block_[at_ + n_2_] += dy_2_;
+						}
 					}
 				}
 			}

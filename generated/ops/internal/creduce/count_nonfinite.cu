@@ -70,10 +70,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_f3
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -110,12 +111,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_count_nonfinite_f3
 	}
 	__syncthreads();
 	int y_reduced_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -148,10 +148,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_f1
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -184,10 +185,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_count_nonfinite_bf
 	}
 	__syncthreads();
 	int y_reduced_chunk_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

@@ -163,10 +163,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_f32_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -208,12 +209,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -270,12 +270,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_dot_f32_2_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -313,10 +312,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_f16_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -354,10 +354,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_bf16_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ += y_reduced_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ += y_reduced_chunk_parts_[lane_];
 	}
+	y_reduced_chunk_2_ = kg_simd_sum(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

@@ -172,12 +172,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 	}
 	__syncthreads();
 	int count_2_ = 0;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			count_2_ += count_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		count_2_ += count_parts_[lane_];
 	}
+	count_2_ = kg_simd_sum(count_2_);
 	if (thread_ == 0) {
 		count_[b_] = count_2_;
 	}

@@ -94,10 +94,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_f32_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -137,12 +138,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -197,12 +197,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_max_f32_2_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[0] = y_reduced_;
 	}
@@ -234,10 +233,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_f16_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}
@@ -269,10 +269,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_max_bf16_1(
 	}
 	__syncthreads();
 	float y_reduced_chunk_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[s_]);
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_chunk_2_ = kg_max(y_reduced_chunk_2_, y_reduced_chunk_parts_[lane_]);
 	}
+	y_reduced_chunk_2_ = kg_simd_max(y_reduced_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_chunk_[p_chunks_] = y_reduced_chunk_2_;
 	}

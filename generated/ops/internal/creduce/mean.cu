@@ -139,10 +139,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f32_1(
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = kg_simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}
@@ -186,12 +187,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
 		y_[0] = y_reduced_;
@@ -251,12 +251,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mean_f32_2_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_P_, 1));
 		y_[0] = y_reduced_;
@@ -294,10 +293,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_f16_1(
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = kg_simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}
@@ -334,10 +334,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_mean_bf16_1(
 	}
 	__syncthreads();
 	float y_reduced_sum_chunk_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 4; ++s_) {
-		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[s_];
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < 4) {
+		y_reduced_sum_chunk_2_ += y_reduced_sum_chunk_parts_[lane_];
 	}
+	y_reduced_sum_chunk_2_ = kg_simd_sum(y_reduced_sum_chunk_2_);
 	if (thread_ == 0) {
 		y_reduced_sum_chunk_[p_chunks_] = y_reduced_sum_chunk_2_;
 	}

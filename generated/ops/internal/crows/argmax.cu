@@ -176,17 +176,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -256,17 +257,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f32_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -319,17 +321,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -399,17 +402,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_f16_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -462,17 +466,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;
@@ -542,17 +547,18 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_argmax_bf16_wide(
 	__syncthreads();
 	float index_reduced_ = -INFINITY;
 	int index_reduced_at_ = 2147483647;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			const int index_reduced_value_at_ = index_reduced_parts_at_[s_];
-			const float index_reduced_value_ = index_reduced_parts_[s_];
-			if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
-				index_reduced_ = index_reduced_value_;
-				index_reduced_at_ = index_reduced_value_at_;
-			}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		const int index_reduced_value_at_ = index_reduced_parts_at_[lane_];
+		const float index_reduced_value_ = index_reduced_parts_[lane_];
+		if (kg_above(index_reduced_value_, index_reduced_) || (!kg_above(index_reduced_, index_reduced_value_) && index_reduced_value_at_ < index_reduced_at_)) {
+			index_reduced_ = index_reduced_value_;
+			index_reduced_at_ = index_reduced_value_at_;
 		}
 	}
+	const float index_reduced_best_2_ = kg_simd_max(index_reduced_);
+	index_reduced_at_ = kg_simd_min(kg_above(index_reduced_best_2_, index_reduced_) ? 2147483647 : index_reduced_at_);
+	index_reduced_ = index_reduced_best_2_;
 	const int index_reduced_2_ = index_reduced_at_ == 2147483647 ? 0 : index_reduced_at_;
 	if (thread_ == 0) {
 		index_[r_] = index_reduced_2_;

@@ -205,14 +205,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f));
 	}
@@ -295,14 +296,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f));
 	}
@@ -365,14 +367,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -455,14 +458,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -525,14 +529,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -615,14 +620,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(ab_ * kg_rsqrt(kg_max(aa_, 1e-12f)) * kg_rsqrt(kg_max(bb_, 1e-12f)));
 	}
@@ -687,14 +693,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -812,14 +819,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -926,14 +934,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1051,14 +1060,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1165,14 +1175,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
@@ -1290,14 +1301,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	float ab_ = 0.0f;
 	float aa_ = 0.0f;
 	float bb_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			ab_ += ab_parts_[s_];
-			aa_ += aa_parts_[s_];
-			bb_ += bb_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		ab_ += ab_parts_[lane_];
+		aa_ += aa_parts_[lane_];
+		bb_ += bb_parts_[lane_];
 	}
+	ab_ = kg_simd_sum(ab_);
+	aa_ = kg_simd_sum(aa_);
+	bb_ = kg_simd_sum(bb_);
 	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;

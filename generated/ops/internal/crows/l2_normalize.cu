@@ -186,12 +186,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -272,12 +271,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -350,12 +348,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -436,12 +433,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -514,12 +510,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -600,12 +595,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	}
 	__syncthreads();
 	float sumsq_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
 	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
 	#pragma unroll
@@ -688,13 +682,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -795,13 +789,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -890,13 +884,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -997,13 +991,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -1092,13 +1086,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
@@ -1199,13 +1193,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	__syncthreads();
 	float sumsq_ = 0.0f;
 	float d_rnorm_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			sumsq_ += sumsq_parts_[s_];
-			d_rnorm_ += d_rnorm_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		sumsq_ += sumsq_parts_[lane_];
+		d_rnorm_ += d_rnorm_parts_[lane_];
 	}
+	sumsq_ = kg_simd_sum(sumsq_);
+	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
 	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));

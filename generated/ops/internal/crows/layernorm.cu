@@ -192,12 +192,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -223,12 +222,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -325,12 +323,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -371,12 +368,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -472,12 +468,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -503,12 +498,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -605,12 +599,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -651,12 +644,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -752,12 +744,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -783,12 +774,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -885,12 +875,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	}
 	__syncthreads();
 	float rest_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		rest_sum_ += rest_sum_parts_[lane_];
 	}
+	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
 	const float rest_ = rest_sum_ / t_;
@@ -931,12 +920,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	}
 	__syncthreads();
 	float var_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			var_sum_ += var_sum_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		var_sum_ += var_sum_parts_[lane_2_];
 	}
+	var_sum_ = kg_simd_sum(var_sum_);
 	const float var_ = var_sum_ / t_;
 	const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -1011,22 +999,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -1061,13 +1036,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1094,12 +1069,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1117,8 +1091,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 						const float t_6_ = x_[at_2_ + d_] - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -1171,20 +1153,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1194,6 +1162,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1271,13 +1240,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -1325,12 +1294,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1373,8 +1341,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -1484,22 +1460,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -1534,13 +1497,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1567,12 +1530,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1590,8 +1552,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 						const float t_6_ = kg_from_f16(x_[at_2_ + d_]) - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -1644,20 +1614,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1667,6 +1623,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1744,13 +1701,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -1798,12 +1755,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -1846,8 +1802,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
@@ -1957,22 +1921,9 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float rest_sum_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
@@ -2007,13 +1958,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -2040,12 +1991,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2063,8 +2013,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_] += d_y_2_;
+						}
 					}
 				}
 			}
@@ -2117,20 +2075,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-					d_beta_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2140,6 +2084,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -2217,13 +2162,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		__syncthreads();
 		float rest_sum_ = 0.0f;
 		float d_rest_part_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				rest_sum_ += rest_sum_parts_[s_];
-				d_rest_part_ += d_rest_part_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			rest_sum_ += rest_sum_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
+		rest_sum_ = kg_simd_sum(rest_sum_);
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
 		const float rest_ = rest_sum_ / t_2_;
 		#pragma unroll
@@ -2271,12 +2216,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_2_ = int(threadIdx.x & 31u);
+		if (lane_2_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_2_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_3_ = 2.0f * d_var_;
@@ -2319,8 +2263,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 						const float t_6_ = x_2_ - first_;
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
-						d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+						}
+						if (row_ == from_) {
+							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+						} else {
+							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}

@@ -199,12 +199,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -230,12 +229,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -325,12 +323,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -370,12 +367,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -458,12 +454,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -489,12 +484,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -584,12 +578,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -629,12 +622,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -717,12 +709,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -748,12 +739,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -843,12 +833,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	}
 	__syncthreads();
 	float top_2_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_2_ = kg_max(top_2_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
+	top_2_ = kg_simd_max(top_2_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	#pragma unroll
@@ -888,12 +877,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	}
 	__syncthreads();
 	float total_2_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_2_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_2_ += total_parts_[lane_2_];
 	}
+	total_2_ = kg_simd_sum(total_2_);
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -976,12 +964,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1067,12 +1054,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1153,12 +1139,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1244,12 +1229,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1330,12 +1314,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
@@ -1421,12 +1404,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	__syncthreads();
 	float d_logtotal_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_logtotal_part_ += d_logtotal_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_logtotal_part_ += d_logtotal_part_parts_[lane_];
 	}
+	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
 	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;

@@ -185,12 +185,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -277,12 +276,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -364,12 +362,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -456,12 +453,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -543,12 +539,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -635,12 +630,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 	}
 	__syncthreads();
 	float meansq_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			meansq_sum_ += meansq_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		meansq_sum_ += meansq_sum_parts_[lane_];
 	}
+	meansq_sum_ = kg_simd_sum(meansq_sum_);
 	const float meansq_ = meansq_sum_ / float(max(size_D_, 1));
 	const float rstd_2_ = kg_rsqrt(meansq_ + (isinf(meansq_) ? meansq_ - meansq_ : 0.0f) + args->eps_);
 	#pragma unroll
@@ -702,20 +696,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -742,12 +724,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -762,7 +743,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
 						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -808,19 +793,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -829,6 +801,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -896,12 +869,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -937,7 +909,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1031,20 +1007,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -1071,12 +1035,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1091,7 +1054,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
 						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -1137,19 +1104,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1158,6 +1112,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1225,12 +1180,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1266,7 +1220,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
@@ -1360,20 +1318,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	const int slab_ = threads_ * 8;
 	const int from_ = int(blockIdx.x) * 16;
 	const int to_ = min(from_ + 16, size_R_);
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
@@ -1400,12 +1346,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1420,7 +1365,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
-						d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 				}
 			}
@@ -1466,19 +1415,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	const int at_ = int(blockIdx.x) * size_D_;
-	for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					d_gamma_reduced_block_[at_ + d_] = 0.0f;
-				}
-			}
-		}
-	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1487,6 +1423,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 	}
 	const float t_ = float(max(size_D_, 1));
+	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
 		const int next_ = row_ + 1;
 		if (row_ == from_) {
@@ -1554,12 +1491,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		#pragma unroll
-		for (int s_ = 0; s_ < 16; ++s_) {
-			if (s_ < threads_ / 32) {
-				d_rstd_ += d_rstd_parts_[s_];
-			}
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
 		}
+		d_rstd_ = kg_simd_sum(d_rstd_);
 		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
 		const float t_2_ = 2.0f * d_meansq_;
@@ -1595,7 +1531,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-						d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						if (row_ == from_) {
+							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+						} else {
+							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+						}
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}

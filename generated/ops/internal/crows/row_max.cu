@@ -151,12 +151,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -213,12 +212,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -260,12 +258,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
@@ -322,12 +319,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
@@ -369,12 +365,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
@@ -431,12 +426,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_max_bf16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ = kg_max(y_reduced_, y_reduced_parts_[lane_]);
 	}
+	y_reduced_ = kg_simd_max(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}

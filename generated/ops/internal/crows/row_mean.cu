@@ -175,12 +175,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f32(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = y_reduced_;
@@ -240,12 +239,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = y_reduced_sum_ / float(max(size_D_, 1));
 		y_[r_] = y_reduced_;
@@ -290,12 +288,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -355,12 +352,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_f16(y_reduced_);
@@ -405,12 +401,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16(
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_bf16(y_reduced_);
@@ -470,12 +465,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_mean_bf16_wide
 	}
 	__syncthreads();
 	float y_reduced_sum_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_sum_ += y_reduced_sum_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_sum_ += y_reduced_sum_parts_[lane_];
 	}
+	y_reduced_sum_ = kg_simd_sum(y_reduced_sum_);
 	if (thread_ == 0) {
 		const float y_reduced_ = kg_rough_div(y_reduced_sum_, float(max(size_D_, 1)));
 		y_[r_] = kg_to_bf16(y_reduced_);

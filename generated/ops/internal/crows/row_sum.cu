@@ -168,12 +168,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f32(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -232,12 +231,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f32_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = y_reduced_;
 	}
@@ -281,12 +279,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
@@ -345,12 +342,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_f16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_f16(y_reduced_);
 	}
@@ -394,12 +390,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_bf16(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}
@@ -458,12 +453,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_row_sum_bf16_wide(
 	}
 	__syncthreads();
 	float y_reduced_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			y_reduced_ += y_reduced_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		y_reduced_ += y_reduced_parts_[lane_];
 	}
+	y_reduced_ = kg_simd_sum(y_reduced_);
 	if (thread_ == 0) {
 		y_[r_] = kg_to_bf16(y_reduced_);
 	}

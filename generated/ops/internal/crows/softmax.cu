@@ -204,12 +204,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -234,12 +233,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -318,12 +316,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -362,12 +359,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -437,12 +433,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -467,12 +462,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -551,12 +545,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -595,12 +588,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -670,12 +662,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -700,12 +691,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -784,12 +774,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	__syncthreads();
 	float top_ = -INFINITY;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			top_ = kg_max(top_, top_parts_[s_]);
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		top_ = kg_max(top_, top_parts_[lane_]);
 	}
+	top_ = kg_simd_max(top_);
 	float total_thread_ = 0.0f;
 	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	#pragma unroll
@@ -828,12 +817,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	__syncthreads();
 	float total_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			total_ += total_parts_[s_];
-		}
+	const int lane_2_ = int(threadIdx.x & 31u);
+	if (lane_2_ < threads_ / 32) {
+		total_ += total_parts_[lane_2_];
 	}
+	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -906,12 +894,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -996,12 +983,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1075,12 +1061,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1165,12 +1150,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1244,12 +1228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1334,12 +1317,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 	}
 	__syncthreads();
 	float d_total_part_ = 0.0f;
-	#pragma unroll
-	for (int s_ = 0; s_ < 8; ++s_) {
-		if (s_ < threads_ / 32) {
-			d_total_part_ += d_total_part_parts_[s_];
-		}
+	const int lane_ = int(threadIdx.x & 31u);
+	if (lane_ < threads_ / 32) {
+		d_total_part_ += d_total_part_parts_[lane_];
 	}
+	d_total_part_ = kg_simd_sum(d_total_part_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
