@@ -16,7 +16,7 @@ func standard() []runtime.Option { return []runtime.Option{runtime.CUDA(0)} }
 func instructionSets(t testing.TB) []device {
 	t.Helper()
 	return []device{
-		{"cuda", open(t, runtime.CUDA(0))},
+		{withLibraries, open(t, runtime.CUDA(0))},
 		{"generated", open(t, runtime.CUDA(0), runtime.WithoutLibraries())},
 	}
 }

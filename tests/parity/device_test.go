@@ -12,6 +12,10 @@ type device struct {
 	*runtime.Device
 }
 
+// withLibraries is the name of a device on which a library computes the products whose
+// operands lie as it wants them: with others they have other bits.
+const withLibraries = "cuda"
+
 // open opens a device for the time of a test.
 func open(t testing.TB, opts ...runtime.Option) *runtime.Device {
 	t.Helper()
