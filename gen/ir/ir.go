@@ -48,8 +48,11 @@ type Func struct {
 	Arrays  []*Array  // shared by a threadgroup (SIMT), or a worker's own scratch (VEC)
 	Blocks  []*Matrix // held by SIMD groups (SIMT)
 	Threads int       // threads in a group (SIMT)
-	Guarded bool      // does nothing once the fault word is set
-	Body    []Stmt
+	// Resident is how many groups a multiprocessor should hold at a time, by how many
+	// registers a thread takes; 0 leaves it to the compiler (SIMT).
+	Resident int
+	Guarded  bool // does nothing once the fault word is set
+	Body     []Stmt
 }
 
 // MayAlias reports whether b may be the same memory as another buffer of f.

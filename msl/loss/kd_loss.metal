@@ -149,11 +149,11 @@ kernel void kg_dd4f7221_kd_loss_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -245,11 +245,11 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -268,11 +268,11 @@ kernel void kg_dd4f7221_kd_loss_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -365,11 +365,11 @@ kernel void kg_dd4f7221_kd_loss_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -461,11 +461,11 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -484,11 +484,11 @@ kernel void kg_dd4f7221_kd_loss_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -581,11 +581,11 @@ kernel void kg_dd4f7221_kd_loss_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -677,11 +677,11 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -700,11 +700,11 @@ kernel void kg_dd4f7221_kd_loss_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -793,9 +793,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -905,9 +905,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -925,9 +925,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1044,9 +1044,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1156,9 +1156,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1176,9 +1176,9 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1295,9 +1295,9 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1407,9 +1407,9 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1427,9 +1427,9 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}

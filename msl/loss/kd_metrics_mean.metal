@@ -112,11 +112,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -206,11 +206,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -229,11 +229,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -552,11 +552,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1(
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -646,11 +646,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -669,11 +669,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -764,11 +764,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -858,11 +858,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fma(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fma(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fma(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fma(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -881,11 +881,11 @@ kernel void kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fma(student_2_, teacher_2_, st_run_);
+					ss_run_ = fma(student_2_, student_2_, ss_run_);
+					tt_run_ = fma(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fma(t_, t_, gap_sum_run_);
 				}
 			}
 		}

@@ -321,7 +321,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 				if (k_ < size_K_) {
 					const float t_2_ = x_[at_ + k_] - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -442,7 +442,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -458,7 +458,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -846,7 +846,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 				if (k_ < size_K_) {
 					const float t_2_ = float(x_[at_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -967,7 +967,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -983,7 +983,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1371,7 +1371,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 				if (k_ < size_K_) {
 					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1492,7 +1492,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1508,7 +1508,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -3142,7 +3142,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -3233,16 +3233,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
+	float kept_[8];
+	float x_run_[4];
 	float d_h_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(tid);
@@ -3259,62 +3255,42 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
-			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-					kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + k_);
-					kg_load_f32x4(d_h_next_ + i_ * 4, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
+				kg_load_f32x4(gamma_run_, gamma_ + k_);
+				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -3327,10 +3303,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3342,7 +3318,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -3374,11 +3350,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
+				kg_load_f32x4(gamma_run_, gamma_ + k_);
+				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -3389,7 +3367,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -3397,10 +3375,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -3425,15 +3403,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -4403,7 +4374,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -4494,16 +4465,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
@@ -4520,62 +4487,42 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-			kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
+		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_f16x8(gamma_run_, gamma_ + k_);
+				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -4588,10 +4535,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -4603,7 +4550,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -4635,11 +4582,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_f16x8(gamma_run_, gamma_ + k_);
+				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -4650,7 +4599,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -4658,10 +4607,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -4686,15 +4635,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -5664,7 +5606,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -5755,16 +5697,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
@@ -5781,62 +5719,42 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-			kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + k_);
+				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -5849,10 +5767,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -5864,7 +5782,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -5896,11 +5814,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + k_);
+				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -5911,7 +5831,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -5919,10 +5839,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -5947,15 +5867,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);

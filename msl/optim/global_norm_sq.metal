@@ -66,7 +66,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_1(
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = g_[p_];
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
@@ -235,7 +235,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f16_1(
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = float(g_[p_]);
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
@@ -283,7 +283,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_bf16_1(
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_bf16(g_[p_]);
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fma(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}

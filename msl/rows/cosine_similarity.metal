@@ -139,9 +139,9 @@ kernel void kg_dd4f7221_cosine_similarity_f32(
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -217,9 +217,9 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -237,9 +237,9 @@ kernel void kg_dd4f7221_cosine_similarity_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -315,9 +315,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16(
 				if (d_ < size_D_) {
 					const float a_2_ = float(a_[at_ + d_]);
 					const float b_2_ = float(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -393,9 +393,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -413,9 +413,9 @@ kernel void kg_dd4f7221_cosine_similarity_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -491,9 +491,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16(
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -569,9 +569,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -589,9 +589,9 @@ kernel void kg_dd4f7221_cosine_similarity_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -669,9 +669,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -782,9 +782,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_row_[i_ * 4 + v_];
 				const float b_2_ = b_row_[i_ * 4 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -802,9 +802,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -924,9 +924,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 				if (d_ < size_D_) {
 					const float a_2_ = float(a_[at_ + d_]);
 					const float b_2_ = float(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1037,9 +1037,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1057,9 +1057,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1179,9 +1179,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1292,9 +1292,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fma(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fma(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fma(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1312,9 +1312,9 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fma(a_2_, b_2_, ab_run_);
+					aa_run_ = fma(a_2_, a_2_, aa_run_);
+					bb_run_ = fma(b_2_, b_2_, bb_run_);
 				}
 			}
 		}

@@ -129,7 +129,7 @@ kernel void kg_dd4f7221_l2_normalize_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -207,7 +207,7 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -221,7 +221,7 @@ kernel void kg_dd4f7221_l2_normalize_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -305,7 +305,7 @@ kernel void kg_dd4f7221_l2_normalize_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -383,7 +383,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -397,7 +397,7 @@ kernel void kg_dd4f7221_l2_normalize_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -481,7 +481,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -559,7 +559,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -573,7 +573,7 @@ kernel void kg_dd4f7221_l2_normalize_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -661,9 +661,9 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = d_y_[at_ + d_];
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -758,8 +758,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -776,8 +776,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -877,9 +877,9 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = float(d_y_[at_ + d_]);
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -974,8 +974,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -992,8 +992,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1093,9 +1093,9 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1190,8 +1190,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fma(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fma(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1208,8 +1208,8 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fma(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fma(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}

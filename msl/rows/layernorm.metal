@@ -172,7 +172,7 @@ kernel void kg_dd4f7221_layernorm_f32(
 				if (d_ < size_D_) {
 					const float t_2_ = x_[at_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -309,7 +309,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -325,7 +325,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -462,7 +462,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 				if (d_ < size_D_) {
 					const float t_2_ = float(x_[at_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -599,7 +599,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -615,7 +615,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -752,7 +752,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -889,7 +889,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -905,7 +905,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1061,7 +1061,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float t_4_ = x_[at_2_ + d_] - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1141,14 +1141,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[4];
 	float x_run_[4];
 	float d_y_run_[4];
-	float gamma_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -1164,52 +1161,32 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -1224,8 +1201,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1264,15 +1241,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -1282,8 +1260,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1293,7 +1271,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1319,11 +1297,12 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -1331,7 +1310,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1339,8 +1318,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1363,15 +1342,8 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
@@ -1540,7 +1512,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
 						const float t_4_ = float(x_[at_2_ + d_]) - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1620,14 +1592,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[8];
 	float x_run_[8];
 	float d_y_run_[8];
-	float gamma_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -1643,52 +1612,32 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -1703,8 +1652,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1743,15 +1692,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -1761,8 +1711,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1772,7 +1722,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1798,11 +1748,12 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -1810,7 +1761,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1818,8 +1769,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1842,15 +1793,8 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
@@ -2019,7 +1963,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -2099,14 +2043,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[8];
 	float x_run_[8];
 	float d_y_run_[8];
-	float gamma_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -2122,52 +2063,32 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -2182,8 +2103,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2222,15 +2143,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -2240,8 +2162,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2251,7 +2173,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -2277,11 +2199,12 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -2289,7 +2212,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -2297,8 +2220,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2321,15 +2244,8 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}

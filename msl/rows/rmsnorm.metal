@@ -135,7 +135,7 @@ kernel void kg_dd4f7221_rmsnorm_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -219,7 +219,7 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -233,7 +233,7 @@ kernel void kg_dd4f7221_rmsnorm_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -326,7 +326,7 @@ kernel void kg_dd4f7221_rmsnorm_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -410,7 +410,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -424,7 +424,7 @@ kernel void kg_dd4f7221_rmsnorm_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -517,7 +517,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -601,7 +601,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fma(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -615,7 +615,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fma(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -716,7 +716,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_2_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -785,13 +785,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[4];
 	float gamma_run_[4];
+	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(tid);
@@ -804,37 +801,16 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -842,17 +818,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -868,7 +844,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -892,10 +868,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -928,13 +905,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -1045,7 +1015,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 						const float d_y_2_ = float(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * float(gamma_[d_]);
 						const float x_2_ = float(x_[at_2_ + d_]);
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1114,13 +1084,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[8];
 	float gamma_run_[8];
+	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
@@ -1133,37 +1100,16 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -1171,17 +1117,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -1197,7 +1143,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1221,10 +1167,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -1257,13 +1204,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -1374,7 +1314,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1443,13 +1383,10 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[8];
 	float gamma_run_[8];
+	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
@@ -1462,37 +1399,16 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -1500,17 +1416,17 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fma(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -1526,7 +1442,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fma(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1550,10 +1466,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -1586,13 +1503,6 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);

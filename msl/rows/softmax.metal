@@ -870,7 +870,7 @@ kernel void kg_dd4f7221_softmax_grad_f32(
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -950,7 +950,7 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -966,7 +966,7 @@ kernel void kg_dd4f7221_softmax_grad_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1051,7 +1051,7 @@ kernel void kg_dd4f7221_softmax_grad_f16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					const float y_2_ = float(y_[at_ + d_]);
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1131,7 +1131,7 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1147,7 +1147,7 @@ kernel void kg_dd4f7221_softmax_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1232,7 +1232,7 @@ kernel void kg_dd4f7221_softmax_grad_bf16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1312,7 +1312,7 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fma(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1328,7 +1328,7 @@ kernel void kg_dd4f7221_softmax_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fma(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}

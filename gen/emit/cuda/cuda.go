@@ -17,6 +17,7 @@ package cuda
 
 import (
 	_ "embed"
+	"fmt"
 
 	"github.com/kernelgen/kgen/gen/emit/gpu"
 	"github.com/kernelgen/kgen/gen/expr"
@@ -128,7 +129,11 @@ func entry(p *gpu.Printer) {
 	if len(p.F.Fields) > 0 {
 		args = p.F.Symbol + "_args"
 	}
-	p.Line("extern \"C\" __global__ void __launch_bounds__(%d) %s(", p.F.Threads, p.F.Symbol)
+	bounds := fmt.Sprint(p.F.Threads)
+	if p.F.Resident > 0 {
+		bounds += fmt.Sprintf(", %d", p.F.Resident)
+	}
+	p.Line("extern \"C\" __global__ void __launch_bounds__(%s) %s(", bounds, p.F.Symbol)
 	p.Line("\t\tvoid *const *__restrict__ buf, const %s *__restrict__ args, kg_fault *fault, int op) {", args)
 	for _, b := range p.F.Buffers {
 		qual := "const "

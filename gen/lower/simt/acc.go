@@ -57,7 +57,11 @@ func (l *lowering) take(a *acc, at ir.Expr) {
 func (l *lowering) add(a *acc, x, at ir.Expr) {
 	x = lower.Narrow(x, a.v.Type)
 	if a.index == nil {
-		l.Emit(&ir.Assign{V: a.v, X: lower.Combine(a.stage.Reduce, lower.RefTo(a.v), x)})
+		sum := lower.Combine(a.stage.Reduce, lower.RefTo(a.v), x)
+		if p, ok := x.(*ir.Bin); ok && p.Op == ir.Mul && a.isSum() {
+			sum = &ir.Call{Fn: expr.FnFMA, Args: []ir.Expr{p.X, p.Y, lower.RefTo(a.v)}, T: x.Type()}
+		}
+		l.Emit(&ir.Assign{V: a.v, X: sum})
 		return
 	}
 	x = l.Name(a.stage.Let.Name+"_value", x)

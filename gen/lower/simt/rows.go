@@ -23,19 +23,19 @@ type row struct {
 	phase            []lower.Phase
 	held             []*expr.Read // whose elements stay in registers
 	keep             []lower.Kept // values that do
-	ahead            bool         // the held elements of the row at hand are there
 	first            ir.Expr      // whether the row at hand is the first of its block
 }
 
 // rows lowers a row program: a group, of as many threads as give each 16 elements of
 // the row, has a row; or a block of rows where column sums are kept for each block, and
-// then a thread has 8 elements, since it has sums for them, too, and those of the next
-// row.
+// then a thread has 8 elements, since it has sums for them, too, and while a group waits
+// for a row another one works.
 func (l *lowering) rows(wide bool) {
 	par, red, c := l.k.Par, l.k.Red, l.k.Chunk
 	r := &row{phase: lower.Phases(l.k), own: 16}
 	if c != nil {
 		r.own = 8
+		l.out.Func.Resident = 2
 	}
 	if len(red) > 0 {
 		r.runs = l.newRuns(wide, red[len(red)-1])
@@ -80,17 +80,10 @@ func (r *row) block(c *plan.Chunk) {
 			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: &ir.Lit{T: ir.Scalar(ir.F32)}}) })
 		}
 	}
-	fixed, varying := r.parted()
-	r.fetch(fixed, r.heldIn)
-	r.ahead = true
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
-		next := r.Name("next", lower.AddI(at, lower.Int(1)))
 		r.first = bin(ir.Eq, at, from)
-		r.fetchIf(r.first, varying, at, r.heldIn)
-		r.fetchIf(less(next, to), varying, next, r.nextIn)
 		r.bind(r.k.Par, at)
 		r.one()
-		r.advanceIf(less(next, to), varying)
 		if len(r.k.Passes()) == 1 {
 			// The next row's parts must not overtake the reading of this one's;
 			// where there are more passes, their barriers lie between.
@@ -109,7 +102,8 @@ func (r *row) block(c *plan.Chunk) {
 func (r *row) sums(s *plan.Stage) *ir.Array { return r.array(s.Let.Name+"_sums", r.own) }
 
 // findHeld finds the reads that several phases need, of which those do not count that
-// only a value needs that is kept.
+// only a value needs that is kept. In a block of rows what all rows read is read again,
+// from a cache.
 func (r *row) findHeld() {
 	count := map[string]int{}
 	for n := range r.phase {
@@ -118,10 +112,17 @@ func (r *row) findHeld() {
 		}
 	}
 	for _, e := range r.reads {
-		if count[expr.Key(e)] > 1 {
+		if count[expr.Key(e)] > 1 && (r.k.Chunk == nil || r.ofRow(e)) {
 			r.held = append(r.held, e)
 		}
 	}
+}
+
+// ofRow reports whether what e reads differs from row to row.
+func (r *row) ofRow(e *expr.Read) bool {
+	return slices.ContainsFunc(r.k.Par, func(a *expr.Axis) bool {
+		return e.Idx == nil && slices.Contains(e.T.Axes, a) || expr.Uses(e, a)
+	})
 }
 
 // needed returns the runs that phase n reads; with kept, values that were kept before
@@ -201,11 +202,6 @@ func (r *row) heldIn(e *expr.Read) *ir.Array {
 	return r.array(e.T.Name+"_row"+r.number(e), r.own)
 }
 
-// nextIn is where the elements of the next row are.
-func (r *row) nextIn(e *expr.Read) *ir.Array {
-	return r.array(e.T.Name+"_next"+r.number(e), r.own)
-}
-
 func (r *row) keptIn(k lower.Kept) *ir.Array {
 	return r.array("kept"+r.numberKept(k), r.own)
 }
@@ -219,60 +215,15 @@ func (r *row) numberKept(k lower.Kept) string {
 	return ""
 }
 
-// parted parts the held reads: those of the same elements for every row, and the others.
-func (r *row) parted() (fixed, varying []*expr.Read) {
-	for _, e := range r.held {
-		of := func(a *expr.Axis) bool { return e.Idx == nil && slices.Contains(e.T.Axes, a) || expr.Uses(e, a) }
-		if slices.ContainsFunc(r.k.Par, of) {
-			varying = append(varying, e)
-		} else {
-			fixed = append(fixed, e)
-		}
-	}
-	return fixed, varying
-}
-
-// fetch reads held elements of the row at hand.
-func (r *row) fetch(list []*expr.Read, into func(*expr.Read) *ir.Array) {
-	if len(list) == 0 {
-		return
-	}
-	r.within(func(i, at ir.Expr) {
-		r.bind(r.k.Red, at)
-		for _, e := range list {
-			r.load(into(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
-		}
-	})
-}
-
-// fetchIf reads held elements of another row where a condition holds.
-func (r *row) fetchIf(c ir.Expr, list []*expr.Read, row ir.Expr, into func(*expr.Read) *ir.Array) {
-	if len(list) > 0 {
-		r.when(c, func() {
-			r.bind(r.k.Par, row)
-			r.fetch(list, into)
-		})
-	}
-}
-
-// advanceIf makes elements that were read ahead those of the row at hand, where a
-// condition holds.
-func (r *row) advanceIf(c ir.Expr, list []*expr.Read) {
-	if len(list) > 0 {
-		r.when(c, func() {
-			r.unrolled("i", r.own, func(i ir.Expr) {
-				for _, e := range list {
-					r.Emit(&ir.Put{A: r.heldIn(e), I: i, X: &ir.At{A: r.nextIn(e), I: i}})
-				}
-			})
-		})
-	}
-}
-
 // one computes the row at hand.
 func (r *row) one() {
-	if !r.ahead {
-		r.fetch(r.held, r.heldIn)
+	if len(r.held) > 0 {
+		r.within(func(i, at ir.Expr) {
+			r.bind(r.k.Red, at)
+			for _, e := range r.held {
+				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+			}
+		})
 	}
 	for n, stages := range r.k.Passes() {
 		r.pass(n, stages)

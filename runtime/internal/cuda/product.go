@@ -17,6 +17,9 @@ type productKey struct {
 	epilogue       C.int32_t
 }
 
+// bytesOf is the size of an element.
+var bytesOf = [...]int64{backend.F32: 4, backend.F16: 2, backend.BF16: 2}
+
 // productsOf returns for each command what cuBLASLt does in its place, nil for those
 // that it does not do. The library is opened when there is the first one that it may do.
 // The caller holds d.mu.
@@ -50,7 +53,8 @@ func (d *Device) openProducts() bool {
 }
 
 // keyOf returns what the product of a command depends on, false if its memory does not
-// lie as the library wants it.
+// lie as the library wants it: with rows of other lengths than whole accesses it takes
+// slow ways, and rounds a sum of 16 bits before it adds the bias.
 func keyOf(cmd *backend.Command) (productKey, bool) {
 	p := cmd.Product
 	k := productKey{typ: p.Type, batch: p.Batch, m: p.M, n: p.N, k: p.K, transA: p.TransA, transB: p.TransB}
@@ -69,6 +73,17 @@ func keyOf(cmd *backend.Command) (productKey, bool) {
 		if cmd.Bufs[i].Off%C.KGC_ALIGNMENT != 0 { // slots are aligned to more
 			return k, false
 		}
+	}
+	whole := int64(C.KGC_ALIGNMENT) / bytesOf[p.Type]
+	left, right := p.K, p.N
+	if p.TransA {
+		left = p.M
+	}
+	if p.TransB {
+		right = p.K
+	}
+	if left%whole != 0 || right%whole != 0 || p.N%whole != 0 {
+		return k, false
 	}
 	const most = 1<<31 - 1
 	return k, max(p.Batch, p.M, p.N, p.K) <= most

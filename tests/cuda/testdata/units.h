@@ -57,7 +57,7 @@ static inline void kg_ldmatrix_across(unsigned (&r)[4], const unsigned short *ar
 static inline float kg_mma_value(const kg_block_f16 &, unsigned short x) { return kg_from_f16(x); }
 static inline float kg_mma_value(const kg_block_bf16 &, unsigned short x) { return kg_from_bf16(x); }
 
-template <class T> static inline void kg_mma(float (&d)[4], const T &a, unsigned b0, unsigned b1) {
+template <class T> static inline void kg_mma(float *d, const T &a, unsigned b0, unsigned b1) {
 	warp *w = own_warp();
 	const unsigned self = threadIdx.x % 32;
 	memcpy(w->a[self], a.r, sizeof a.r);
@@ -79,7 +79,6 @@ template <class T> static inline void kg_mma(float (&d)[4], const T &a, unsigned
 	}
 	for (unsigned i = 0; i < 4; ++i) {
 		const unsigned row = i < 2 ? self >> 2 : (self >> 2) + 8, col = self % 4 * 2 + (i & 1);
-		d[i] = 0.0f;
 		for (unsigned k = 0; k < 16; ++k) {
 			d[i] += x[row][k] * y[k][col];
 		}

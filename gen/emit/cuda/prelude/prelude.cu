@@ -223,11 +223,12 @@ __device__ __forceinline__ float kg_rough_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // 1/sqrt(x).
@@ -532,28 +533,18 @@ template <class T> __device__ __forceinline__ void kg_load_right_across(T &to, c
 	kg_ldmatrix(to.r, array, at + kg_row_beside(pitch));
 }
 
-// The product of fragments A and B.
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_f16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+// Adds the product of fragments A and B.
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_f16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_bf16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
 
-// Adds the product of two blocks. It is formed first: the units cut off what does not
-// fit, which would add up over a deep product, and additions here round.
+// Adds the product of two blocks.
 template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
-	#pragma unroll
-	for (int half = 0; half < 2; ++half) {
-		float d[4];
-		kg_mma(d, a, b.r[2 * half], b.r[2 * half + 1]);
-		#pragma unroll
-		for (int i = 0; i < 4; ++i) {
-			sums.v[4 * half + i] += d[i];
-		}
-	}
+	kg_mma(sums.v, a, b.r[0], b.r[1]);
+	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }

@@ -112,7 +112,7 @@ kernel void kg_21128c30_layernorm_f32(
 				if (d_ < size_D_) {
 					const float t_2_ = x_[at_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -249,7 +249,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -265,7 +265,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}

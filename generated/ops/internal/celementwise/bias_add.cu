@@ -367,7 +367,7 @@ struct kg_dd4f7221_bias_add_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_sum_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -406,7 +406,7 @@ struct kg_dd4f7221_bias_add_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_sum_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -590,7 +590,7 @@ struct kg_dd4f7221_bias_add_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -629,7 +629,7 @@ struct kg_dd4f7221_bias_add_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -813,7 +813,7 @@ struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -852,7 +852,7 @@ struct kg_dd4f7221_bias_add_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_add_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_add_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];

@@ -50,11 +50,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -374,7 +375,7 @@ struct kg_dd4f7221_div_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -414,7 +415,7 @@ struct kg_dd4f7221_div_grad_f32_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -536,7 +537,7 @@ struct kg_dd4f7221_div_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -576,7 +577,7 @@ struct kg_dd4f7221_div_grad_f16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -698,7 +699,7 @@ struct kg_dd4f7221_div_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -738,7 +739,7 @@ struct kg_dd4f7221_div_grad_bf16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_div_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];

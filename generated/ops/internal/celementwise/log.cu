@@ -50,11 +50,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.

@@ -378,7 +378,7 @@ struct kg_dd4f7221_maximum_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ a_ = (const float *)buf[0];
 	const float *__restrict__ b_ = (const float *)buf[1];
@@ -419,7 +419,7 @@ struct kg_dd4f7221_maximum_grad_f32_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ a_ = (const float *)buf[0];
 	const float *__restrict__ b_ = (const float *)buf[1];
@@ -628,7 +628,7 @@ struct kg_dd4f7221_maximum_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
@@ -669,7 +669,7 @@ struct kg_dd4f7221_maximum_grad_f16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
@@ -878,7 +878,7 @@ struct kg_dd4f7221_maximum_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
@@ -919,7 +919,7 @@ struct kg_dd4f7221_maximum_grad_bf16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];

@@ -367,7 +367,7 @@ struct kg_dd4f7221_mul_grad_f32_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -407,7 +407,7 @@ struct kg_dd4f7221_mul_grad_f32_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ a_ = (const float *)buf[1];
@@ -527,7 +527,7 @@ struct kg_dd4f7221_mul_grad_f16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -567,7 +567,7 @@ struct kg_dd4f7221_mul_grad_f16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -687,7 +687,7 @@ struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
@@ -727,7 +727,7 @@ struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
 	long long size_P_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mul_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];

@@ -353,7 +353,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -392,7 +392,7 @@ struct kg_dd4f7221_fill_bias_grad_f32_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -506,7 +506,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -545,7 +545,7 @@ struct kg_dd4f7221_fill_bias_grad_f16_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -659,7 +659,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];
@@ -698,7 +698,7 @@ struct kg_dd4f7221_fill_bias_grad_bf16_1_wide_args {
 	long long size_M_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_b_reduced_block_ = (float *)buf[1];

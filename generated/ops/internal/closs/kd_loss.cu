@@ -74,11 +74,12 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // 1/sqrt(x).
@@ -200,11 +201,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -289,11 +290,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -312,11 +313,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -402,11 +403,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -491,11 +492,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -514,11 +515,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -604,11 +605,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -693,11 +694,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -716,11 +717,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -802,9 +803,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -907,9 +908,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -927,9 +928,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1039,9 +1040,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1144,9 +1145,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1164,9 +1165,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1276,9 +1277,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}
@@ -1381,9 +1382,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 			}
 		}
 	}
@@ -1401,9 +1402,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 				}
 			}
 		}

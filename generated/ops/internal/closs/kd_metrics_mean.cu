@@ -141,11 +141,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -228,11 +228,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -251,11 +251,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f3
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -549,11 +549,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -636,11 +636,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -659,11 +659,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -747,11 +747,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}
@@ -834,11 +834,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_run_[v_];
 				const float teacher_2_ = teacher_run_[v_];
-				st_thread_ += student_2_ * teacher_2_;
-				ss_thread_ += student_2_ * student_2_;
-				tt_thread_ += teacher_2_ * teacher_2_;
+				st_thread_ = fmaf(student_2_, teacher_2_, st_thread_);
+				ss_thread_ = fmaf(student_2_, student_2_, ss_thread_);
+				tt_thread_ = fmaf(teacher_2_, teacher_2_, tt_thread_);
 				const float t_ = student_2_ - teacher_2_;
-				gap_sum_thread_ += t_ * t_;
+				gap_sum_thread_ = fmaf(t_, t_, gap_sum_thread_);
 			}
 		}
 	}
@@ -857,11 +857,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					st_run_ += student_2_ * teacher_2_;
-					ss_run_ += student_2_ * student_2_;
-					tt_run_ += teacher_2_ * teacher_2_;
+					st_run_ = fmaf(student_2_, teacher_2_, st_run_);
+					ss_run_ = fmaf(student_2_, student_2_, ss_run_);
+					tt_run_ = fmaf(teacher_2_, teacher_2_, tt_run_);
 					const float t_ = student_2_ - teacher_2_;
-					gap_sum_run_ += t_ * t_;
+					gap_sum_run_ = fmaf(t_, t_, gap_sum_run_);
 				}
 			}
 		}

@@ -73,11 +73,12 @@ __device__ __forceinline__ float kg_rough_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // 1/sqrt(x).
@@ -348,30 +349,20 @@ template <class T> __device__ __forceinline__ void kg_load_right_across(T &to, c
 	kg_ldmatrix(to.r, array, at + kg_row_beside(pitch));
 }
 
-// The product of fragments A and B.
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_f16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+// Adds the product of fragments A and B.
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_f16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_bf16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
 
-// Adds the product of two blocks. It is formed first: the units cut off what does not
-// fit, which would add up over a deep product, and additions here round.
+// Adds the product of two blocks.
 template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
-	#pragma unroll
-	for (int half = 0; half < 2; ++half) {
-		float d[4];
-		kg_mma(d, a, b.r[2 * half], b.r[2 * half + 1]);
-		#pragma unroll
-		for (int i = 0; i < 4; ++i) {
-			sums.v[4 * half + i] += d[i];
-		}
-	}
+	kg_mma(sums.v, a, b.r[0], b.r[1]);
+	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
 
 // rows kernel for mean, rstd, rest_sum, var_sum.
@@ -438,7 +429,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_ < size_K_) {
 					const float t_2_ = x_[at_ + k_] - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -552,7 +543,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -568,7 +559,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -941,7 +932,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_ < size_K_) {
 					const float t_2_ = kg_from_f16(x_[at_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1055,7 +1046,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1071,7 +1062,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1444,7 +1435,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_ < size_K_) {
 					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -1558,7 +1549,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -1574,7 +1565,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -3100,7 +3091,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -3147,7 +3138,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -3214,7 +3205,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -3231,16 +3222,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[4];
 	float gamma_run_[4];
 	float beta_run_[4];
+	float kept_[8];
+	float x_run_[4];
 	float d_h_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(threadIdx.x);
@@ -3257,62 +3244,42 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + k_);
-			kg_load_f32x4(beta_row_ + i_ * 4, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-					kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + k_);
-					kg_load_f32x4(d_h_next_ + i_ * 4, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 4;
+			if (k_ < size_K_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
+				kg_load_f32x4(gamma_run_, gamma_ + k_);
+				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 4 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -3325,10 +3292,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -3340,7 +3307,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -3372,11 +3339,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
+				kg_load_f32x4(gamma_run_, gamma_ + k_);
+				kg_load_f32x4(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
-					const float beta_2_ = beta_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -3387,7 +3356,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -3395,10 +3364,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -3423,15 +3392,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
@@ -3783,7 +3745,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -3822,7 +3784,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -4295,7 +4257,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -4342,7 +4304,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -4409,7 +4371,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -4426,16 +4388,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
@@ -4452,62 +4410,42 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-			kg_load_f16x8(beta_row_ + i_ * 8, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_f16x8(gamma_run_, gamma_ + k_);
+				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -4520,10 +4458,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -4535,7 +4473,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -4567,11 +4505,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_f16x8(gamma_run_, gamma_ + k_);
+				kg_load_f16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -4582,7 +4522,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -4590,10 +4530,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -4618,15 +4558,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
@@ -4978,7 +4911,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -5017,7 +4950,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -5490,7 +5423,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -5537,7 +5470,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -5604,7 +5537,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const float *__restrict__ rest_sum_ = (const float *)buf[1];
@@ -5621,16 +5554,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
-	float beta_row_[8];
 	float x_row_[8];
 	float d_h_row_[8];
-	float x_next_[8];
-	float d_h_next_[8];
-	float kept_[8];
-	float x_run_[8];
 	float gamma_run_[8];
 	float beta_run_[8];
+	float kept_[8];
+	float x_run_[8];
 	float d_h_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
@@ -5647,62 +5576,42 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + k_);
-			kg_load_bf16x8(beta_row_ + i_ * 8, beta_ + k_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 8;
-				if (k_ < size_K_) {
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + k_);
-					kg_load_f32x8(d_h_next_ + i_ * 8, d_h_ + at_2_ + k_);
-				}
+		const int at_2_ = row_ * size_K_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int k_ = (i_ * threads_ + thread_) * 8;
+			if (k_ < size_K_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		const float rest_ = rest_sum_[row_] / t_2_;
 		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + k_);
+				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float t_3_ = x_2_ - first_ - rest_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_thread_ += t_4_ * t_3_;
+					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
 					kept_[i_ * 8 + v_] = h_gelu_x_sigmoid_;
 				}
@@ -5715,10 +5624,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
@@ -5730,7 +5639,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
-						d_rstd_run_ += t_4_ * t_3_;
+						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
 					}
 				}
@@ -5762,11 +5671,13 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + k_);
+				kg_load_bf16x8(beta_run_, beta_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
-					const float beta_2_ = beta_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
+					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
 					const float t_5_ = x_2_ - first_ - rest_;
@@ -5777,7 +5688,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -5785,10 +5696,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -5813,15 +5724,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_h_row_[i_] = d_h_next_[i_];
 			}
 		}
 		__syncthreads();
@@ -6173,7 +6077,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -6212,7 +6116,7 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];

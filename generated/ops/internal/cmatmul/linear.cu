@@ -287,30 +287,20 @@ template <class T> __device__ __forceinline__ void kg_load_right_across(T &to, c
 	kg_ldmatrix(to.r, array, at + kg_row_beside(pitch));
 }
 
-// The product of fragments A and B.
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_f16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+// Adds the product of fragments A and B.
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_f16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
-__device__ __forceinline__ void kg_mma(float (&d)[4], const kg_block_bf16 &a, unsigned b0, unsigned b1) {
-	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-		: "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-		: "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1), "f"(0.0f));
+__device__ __forceinline__ void kg_mma(float *c, const kg_block_bf16 &a, unsigned b0, unsigned b1) {
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
 
-// Adds the product of two blocks. It is formed first: the units cut off what does not
-// fit, which would add up over a deep product, and additions here round.
+// Adds the product of two blocks.
 template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, const T &a, const T &b) {
-	#pragma unroll
-	for (int half = 0; half < 2; ++half) {
-		float d[4];
-		kg_mma(d, a, b.r[2 * half], b.r[2 * half + 1]);
-		#pragma unroll
-		for (int i = 0; i < 4; ++i) {
-			sums.v[4 * half + i] += d[i];
-		}
-	}
+	kg_mma(sums.v, a, b.r[0], b.r[1]);
+	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
 
 // matmul kernel for y.
@@ -1588,7 +1578,7 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -1627,7 +1617,7 @@ struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2251,7 +2241,7 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2290,7 +2280,7 @@ struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2914,7 +2904,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_3(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
@@ -2953,7 +2943,7 @@ struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_3_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];

@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = g_[p_];
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
@@ -227,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_f16(g_[p_]);
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}
@@ -269,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_tot
 		float part_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float g_2_ = kg_from_bf16(g_[p_]);
-			part_chunk_run_ += g_2_ * g_2_;
+			part_chunk_run_ = fmaf(g_2_, g_2_, part_chunk_run_);
 		}
 		part_chunk_thread_ += part_chunk_run_;
 	}

@@ -107,7 +107,7 @@ struct kg_dd4f7221_bias_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -146,7 +146,7 @@ struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ dy_ = (const float *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -260,7 +260,7 @@ struct kg_dd4f7221_bias_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -299,7 +299,7 @@ struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -413,7 +413,7 @@ struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];
@@ -452,7 +452,7 @@ struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
 	float *__restrict__ db_reduced_block_ = (float *)buf[1];

@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_f32_1(
 		const int end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
-			y_reduced_chunk_run_ += a_[p_] * b_[p_];
+			y_reduced_chunk_run_ = fmaf(a_[p_], b_[p_], y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
@@ -302,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_f16_1(
 		const int end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
-			y_reduced_chunk_run_ += kg_from_f16(a_[p_]) * kg_from_f16(b_[p_]);
+			y_reduced_chunk_run_ = fmaf(kg_from_f16(a_[p_]), kg_from_f16(b_[p_]), y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_dot_bf16_1(
 		const int end_ = min(block_ + 4096, to_);
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
-			y_reduced_chunk_run_ += kg_from_bf16(a_[p_]) * kg_from_bf16(b_[p_]);
+			y_reduced_chunk_run_ = fmaf(kg_from_bf16(a_[p_]), kg_from_bf16(b_[p_]), y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}

@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_f32_1(
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = x_[p_];
-			y_reduced_chunk_run_ += x_2_ * x_2_;
+			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
@@ -302,7 +302,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_f16_1(
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_reduced_chunk_run_ += x_2_ * x_2_;
+			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_sq_bf16_1(
 		float y_reduced_chunk_run_ = 0.0f;
 		for (int p_ = block_ + thread_; p_ < end_; p_ += 128) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_reduced_chunk_run_ += x_2_ * x_2_;
+			y_reduced_chunk_run_ = fmaf(x_2_, x_2_, y_reduced_chunk_run_);
 		}
 		y_reduced_chunk_thread_ += y_reduced_chunk_run_;
 	}

@@ -183,9 +183,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -254,9 +254,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -274,9 +274,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -345,9 +345,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_f16(a_[at_ + d_]);
 					const float b_2_ = kg_from_f16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -416,9 +416,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -436,9 +436,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -507,9 +507,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -578,9 +578,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -598,9 +598,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -671,9 +671,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = a_[at_ + d_];
 					const float b_2_ = b_[at_ + d_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -777,9 +777,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_row_[i_ * 4 + v_];
 				const float b_2_ = b_row_[i_ * 4 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -797,9 +797,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -912,9 +912,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_f16(a_[at_ + d_]);
 					const float b_2_ = kg_from_f16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1018,9 +1018,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1038,9 +1038,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1153,9 +1153,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}
@@ -1259,9 +1259,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				ab_thread_ += a_2_ * b_2_;
-				aa_thread_ += a_2_ * a_2_;
-				bb_thread_ += b_2_ * b_2_;
+				ab_thread_ = fmaf(a_2_, b_2_, ab_thread_);
+				aa_thread_ = fmaf(a_2_, a_2_, aa_thread_);
+				bb_thread_ = fmaf(b_2_, b_2_, bb_thread_);
 			}
 		}
 	}
@@ -1279,9 +1279,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					ab_run_ += a_2_ * b_2_;
-					aa_run_ += a_2_ * a_2_;
-					bb_run_ += b_2_ * b_2_;
+					ab_run_ = fmaf(a_2_, b_2_, ab_run_);
+					aa_run_ = fmaf(a_2_, a_2_, aa_run_);
+					bb_run_ = fmaf(b_2_, b_2_, bb_run_);
 				}
 			}
 		}

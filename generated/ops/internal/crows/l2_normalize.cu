@@ -61,11 +61,12 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // 1/sqrt(x).
@@ -174,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -245,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -259,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -336,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -407,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -421,7 +422,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -498,7 +499,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -569,7 +570,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
 			}
 		}
 	}
@@ -583,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 				}
 			}
 		}
@@ -664,9 +665,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = d_y_[at_ + d_];
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -754,8 +755,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -772,8 +773,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -866,9 +867,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -956,8 +957,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -974,8 +975,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1068,9 +1069,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					sumsq_run_ += x_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}
@@ -1158,8 +1159,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				sumsq_thread_ += x_2_ * x_2_;
-				d_rnorm_thread_ += d_y_2_ * x_2_;
+				sumsq_thread_ = fmaf(x_2_, x_2_, sumsq_thread_);
+				d_rnorm_thread_ = fmaf(d_y_2_, x_2_, d_rnorm_thread_);
 			}
 		}
 	}
@@ -1176,8 +1177,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					sumsq_run_ += x_2_ * x_2_;
-					d_rnorm_run_ += d_y_2_ * x_2_;
+					sumsq_run_ = fmaf(x_2_, x_2_, sumsq_run_);
+					d_rnorm_run_ = fmaf(d_y_2_, x_2_, d_rnorm_run_);
 				}
 			}
 		}

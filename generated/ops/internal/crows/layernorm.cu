@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 				if (d_ < size_D_) {
 					const float t_2_ = x_[at_ + d_] - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -340,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -356,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -616,7 +616,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -632,7 +632,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -762,7 +762,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -892,7 +892,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_;
-				var_sum_thread_ += t_3_ * t_3_;
+				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
 	}
@@ -908,7 +908,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_;
-					var_sum_run_ += t_3_ * t_3_;
+					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
 		}
@@ -979,7 +979,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
@@ -1057,7 +1057,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float t_4_ = x_[at_2_ + d_] - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1114,7 +1114,7 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
 	const float *__restrict__ d_y_ = (const float *)buf[1];
@@ -1130,14 +1130,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[4];
 	float x_run_[4];
 	float d_y_run_[4];
-	float gamma_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1153,52 +1150,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? x_[at_2_] : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -1213,8 +1190,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1253,15 +1230,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -1271,8 +1249,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1282,7 +1260,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1308,11 +1286,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -1320,7 +1299,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1328,8 +1307,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
@@ -1352,15 +1331,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
@@ -1440,7 +1412,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1518,7 +1490,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
 						const float t_4_ = kg_from_f16(x_[at_2_ + d_]) - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1575,7 +1547,7 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1591,14 +1563,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[8];
 	float x_run_[8];
 	float d_y_run_[8];
-	float gamma_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1614,52 +1583,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -1674,8 +1623,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1714,15 +1663,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -1732,8 +1682,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1743,7 +1693,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -1769,11 +1719,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -1781,7 +1732,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1789,8 +1740,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -1813,15 +1764,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}
@@ -1901,7 +1845,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -1979,7 +1923,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -2036,7 +1980,7 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
@@ -2052,14 +1996,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float x_row_[8];
 	float d_y_row_[8];
-	float x_next_[8];
-	float d_y_next_[8];
+	float gamma_run_[8];
 	float x_run_[8];
 	float d_y_run_[8];
-	float gamma_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -2075,52 +2016,32 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_beta_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const bool t_ = 0 >= 0 && 0 < size_D_;
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-				}
-			}
-		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+			}
+		}
+		float rest_sum_thread_ = 0.0f;
+		float d_rest_part_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = x_2_ - first_;
 					rest_sum_thread_ += t_3_;
 					const float t_4_ = d_y_2_ * gamma_2_;
@@ -2135,8 +2056,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2175,15 +2096,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					const float t_4_ = x_2_ - first_;
 					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ += t_3_ * t_5_;
+					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
 				}
 			}
 		}
@@ -2193,8 +2115,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2204,7 +2126,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 						const float t_3_ = d_y_2_ * gamma_2_;
 						const float t_4_ = x_2_ - first_;
 						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ += t_3_ * t_5_;
+						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
 					}
 				}
 			}
@@ -2230,11 +2152,12 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_;
 					const float t_7_ = t_6_ - rest_;
@@ -2242,7 +2165,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -2250,8 +2173,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
+					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
@@ -2274,15 +2197,8 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf1
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				x_row_[i_] = x_next_[i_];
-				d_y_row_[i_] = d_y_next_[i_];
 			}
 		}
 	}

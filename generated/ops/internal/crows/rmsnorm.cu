@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -350,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -427,7 +427,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -441,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -527,7 +527,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -604,7 +604,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				meansq_sum_thread_ += x_2_ * x_2_;
+				meansq_sum_thread_ = fmaf(x_2_, x_2_, meansq_sum_thread_);
 			}
 		}
 	}
@@ -618,7 +618,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_rmsnorm_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					meansq_sum_run_ += x_2_ * x_2_;
+					meansq_sum_run_ = fmaf(x_2_, x_2_, meansq_sum_run_);
 				}
 			}
 		}
@@ -679,7 +679,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -712,7 +712,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_2_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -762,7 +762,7 @@ struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ gamma_ = (const float *)buf[1];
@@ -774,13 +774,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[4];
 	float gamma_run_[4];
+	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(threadIdx.x);
@@ -793,37 +790,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 4;
-		if (d_ < size_D_) {
-			kg_load_f32x4(gamma_row_ + i_ * 4, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
-					kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(d_y_next_ + i_ * 4, d_y_ + at_2_ + d_);
-					kg_load_f32x4(x_next_ + i_ * 4, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -831,17 +807,17 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -857,7 +833,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -881,10 +857,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
+				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 4 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -917,13 +894,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_1
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		__syncthreads();
@@ -990,7 +960,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1023,7 +993,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_f16(gamma_[d_]);
 						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1073,7 +1043,7 @@ struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1085,13 +1055,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[8];
 	float gamma_run_[8];
+	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
@@ -1104,37 +1071,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_f16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_f16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -1142,17 +1088,17 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -1168,7 +1114,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1192,10 +1138,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -1228,13 +1175,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_1
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		__syncthreads();
@@ -1301,7 +1241,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_1(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1334,7 +1274,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_2_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1384,7 +1324,7 @@ struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
@@ -1396,13 +1336,10 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
-	float gamma_row_[8];
 	float d_y_row_[8];
 	float x_row_[8];
-	float d_y_next_[8];
-	float x_next_[8];
-	float d_y_run_[8];
 	float gamma_run_[8];
+	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
@@ -1415,37 +1352,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 	for (int i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
 	}
-	#pragma unroll
-	for (int i_ = 0; i_ < 1; ++i_) {
-		const int d_ = (i_ * threads_ + thread_) * 8;
-		if (d_ < size_D_) {
-			kg_load_bf16x8(gamma_row_ + i_ * 8, gamma_ + d_);
-		}
-	}
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int next_ = row_ + 1;
-		if (row_ == from_) {
-			const int at_2_ = row_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				}
-			}
-		}
-		if (next_ < to_) {
-			const int at_2_ = next_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(d_y_next_ + i_ * 8, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(x_next_ + i_ * 8, x_ + at_2_ + d_);
-				}
+		const int at_2_ = row_ * size_D_;
+		#pragma unroll
+		for (int i_ = 0; i_ < 1; ++i_) {
+			const int d_ = (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
@@ -1453,17 +1369,17 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_2_ = d_y_2_ * gamma_2_;
-					d_rstd_thread_ += t_2_ * x_2_;
+					d_rstd_thread_ = fmaf(t_2_, x_2_, d_rstd_thread_);
 				}
 			}
 		}
-		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			#pragma unroll
@@ -1479,7 +1395,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_2_ = d_y_2_ * gamma_2_;
-						d_rstd_run_ += t_2_ * x_2_;
+						d_rstd_run_ = fmaf(t_2_, x_2_, d_rstd_run_);
 					}
 				}
 			}
@@ -1503,10 +1419,11 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
+				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_row_[i_ * 8 + v_];
+					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
 					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
@@ -1539,13 +1456,6 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_bf16_
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 				}
-			}
-		}
-		if (next_ < to_) {
-			#pragma unroll
-			for (int i_ = 0; i_ < 8; ++i_) {
-				d_y_row_[i_] = d_y_next_[i_];
-				x_row_[i_] = x_next_[i_];
 			}
 		}
 		__syncthreads();

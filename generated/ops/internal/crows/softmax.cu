@@ -87,11 +87,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
-// The quotient to two units in its last place.
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
 	float r;
-	asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
-	return r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -882,7 +883,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 				if (d_ < size_D_) {
 					const float d_y_2_ = d_y_[at_ + d_];
 					const float y_2_ = y_[at_ + d_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -955,7 +956,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 				const float y_2_ = y_row_[i_ * 4 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -971,7 +972,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_w
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1049,7 +1050,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_f16(y_[at_ + d_]);
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1122,7 +1123,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1138,7 +1139,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_w
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1216,7 +1217,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float y_2_ = kg_from_bf16(y_[at_ + d_]);
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
@@ -1289,7 +1290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float y_2_ = y_row_[i_ * 8 + v_];
-				d_total_part_thread_ += d_y_2_ * y_2_;
+				d_total_part_thread_ = fmaf(d_y_2_, y_2_, d_total_part_thread_);
 			}
 		}
 	}
@@ -1305,7 +1306,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float y_2_ = y_run_[v_];
-					d_total_part_run_ += d_y_2_ * y_2_;
+					d_total_part_run_ = fmaf(d_y_2_, y_2_, d_total_part_run_);
 				}
 			}
 		}
