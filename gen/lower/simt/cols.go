@@ -19,8 +19,8 @@ type columns struct {
 	lane, lanes   ir.Expr
 }
 
-// cols lowers a reduction along outer axes: a group has 16 results that lie side
-// by side and spreads the reduced positions over 8 threads for each. Where fewer
+// cols lowers a reduction along outer axes: a group has 32 results that lie side
+// by side and spreads the reduced positions over 16 threads for each. Where fewer
 // results are left (one, at the extreme) each has more threads.
 func (l *lowering) cols() {
 	par, red := l.k.Par, l.k.Red

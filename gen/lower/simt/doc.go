@@ -5,11 +5,14 @@
 //
 // How each shape runs, and what that costs:
 //
-//   - map: 32 bytes of the result for each thread, its elements 256 apart, groups of
-//     256 threads over the flattened index.
-//   - rows: one group of 128 for each row; its threads stride along the row.
-//   - reduce: one group for each chunk of the index space.
-//   - cols: a group has 16 neighbouring results and 8 threads for each, or, at
+//   - map: 32 bytes of the result for each thread, groups of 256 threads over the
+//     flattened index.
+//   - rows: one group for each row, of as many threads as give each 16 of its elements,
+//     256 at most; where column sums are kept, one for each block of rows, 8 elements and
+//     512 threads. A thread has runs of neighbouring elements, 16 bytes of the narrowest
+//     type.
+//   - reduce: one group of 128 for each chunk of the index space.
+//   - cols: a group has 32 neighbouring results and 16 threads for each, or, at
 //     the end, fewer results and more threads for each.
 //   - matmul: a group of 256 threads computes 128 x 128 results. Its threads read the
 //     next slices of the operands, 16 bytes each, while they multiply the ones in
@@ -21,6 +24,11 @@
 //     column of it. Each group reads every id and adds, in the order of the
 //     positions, those that fall into its rows: the sum is the same on every run,
 //     for rows/256 times the reads of the ids.
+//
+// Maps and rows have a second, wide form for tensors that begin at multiples of 16
+// bytes and rows of whole runs: it reads and writes a run at once and keeps the first
+// 4096 elements of a row in registers from one pass to the next. Both forms give the
+// same bits.
 //
 // Sums are kept for short runs and those added up, so that the rounding error
 // does not grow with the length.
