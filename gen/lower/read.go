@@ -55,6 +55,7 @@ func (b *Builder) RunLoad(e *expr.Read, a *expr.Axis, first ir.Expr) *ir.Load {
 		b.place(load, e.T, idx)
 	})
 	b.Emit(body...)
+	load.Vec = false // the statement that takes it says how many elements
 	return load
 }
 

@@ -16,10 +16,10 @@ const (
 	matrixPad     = 8  // elements between the lines of slices: rows of a block lie in different banks
 )
 
-// matrixProduct multiplies with the hardware's matrix units: a SIMD group has 64 x 32
-// results, 4 x 2 blocks (32 x 32 of a small tile). Slices lie in shared memory as in the tensors: with a line
-// for each depth, or for each row or column where the depth is innermost. The units
-// sum over the depth of a slice before they add it to the total.
+// matrixProduct multiplies with the hardware's matrix units, which add up in f32: a SIMD
+// group has 64 x 32 results, 4 x 2 blocks (32 x 32 of a small tile). Slices lie in shared
+// memory as in the tensors: with a line for each depth, or for each row or column where
+// the depth is innermost.
 type matrixProduct struct {
 	*product
 	sum, left, right *ir.Matrix

@@ -2,6 +2,7 @@ package simt_test
 
 import (
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/kernelgen/kgen/gen/expr"
@@ -44,7 +45,7 @@ func programs(t *testing.T) []*expr.Program {
 // TestKernelsAreWellFormed lowers every kernel of every spec and holds it to what
 // emitters rely on.
 func TestKernelsAreWellFormed(t *testing.T) {
-	seen := map[plan.Shape]int{}
+	seen, wides := map[plan.Shape]int{}, map[plan.Shape]int{}
 	for _, p := range programs(t) {
 		pl, err := plan.New(p)
 		if err != nil {
@@ -62,7 +63,22 @@ func TestKernelsAreWellFormed(t *testing.T) {
 			if out.Small != nil {
 				check(t, out.Small)
 			}
+			wide, err := simt.LowerWide(pl, k, p.Name, &lower.Block{})
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if wide != nil {
+				wides[k.Shape]++
+				check(t, wide)
+				if !reflect.DeepEqual(wide.Grid, out.Grid) || wide.Threads != out.Threads {
+					t.Errorf("%s: the wide form is launched in another way", p.Name)
+				}
+			}
 		}
+	}
+	if wides[plan.Map] == 0 || wides[plan.Rows] == 0 {
+		t.Errorf("wide forms by shape: %v", wides)
 	}
 	for s := plan.Map; s <= plan.Scatter; s++ {
 		if seen[s] == 0 {
