@@ -386,7 +386,7 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = d_sum_[at_2_ + n_];
+							d_b_reduced_block_[at_ + n_] = 0.0f + d_sum_[at_2_ + n_];
 						} else {
 							d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
 						}
@@ -451,7 +451,7 @@ kernel void kg_dd4f7221_bias_add_grad_f32_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
@@ -631,7 +631,7 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = float(d_sum_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + float(d_sum_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += float(d_sum_[at_2_ + n_]);
 						}
@@ -696,7 +696,7 @@ kernel void kg_dd4f7221_bias_add_grad_f16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
@@ -876,7 +876,7 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_sum_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_sum_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
 						}
@@ -941,7 +941,7 @@ kernel void kg_dd4f7221_bias_add_grad_bf16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}

@@ -387,7 +387,7 @@ kernel void kg_dd4f7221_div_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_] * a_[at_2_ + s_];
+							d_b_part_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_] * a_[at_2_ + s_];
 						} else {
 							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
 						}
@@ -458,7 +458,7 @@ kernel void kg_dd4f7221_div_grad_f32_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
 						}
@@ -563,7 +563,7 @@ kernel void kg_dd4f7221_div_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
 						}
@@ -634,7 +634,7 @@ kernel void kg_dd4f7221_div_grad_f16_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
 						}
@@ -739,7 +739,7 @@ kernel void kg_dd4f7221_div_grad_bf16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
 						}
@@ -810,7 +810,7 @@ kernel void kg_dd4f7221_div_grad_bf16_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
 						}

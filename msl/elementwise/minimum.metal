@@ -393,7 +393,7 @@ kernel void kg_dd4f7221_minimum_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += b_[s_] < a_[at_2_ + s_] ? d_y_[at_2_ + s_] : 0.0f;
 						}
@@ -470,7 +470,7 @@ kernel void kg_dd4f7221_minimum_grad_f32_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
 						}
@@ -665,7 +665,7 @@ kernel void kg_dd4f7221_minimum_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += float(b_[s_]) < float(a_[at_2_ + s_]) ? float(d_y_[at_2_ + s_]) : 0.0f;
 						}
@@ -742,7 +742,7 @@ kernel void kg_dd4f7221_minimum_grad_f16_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
 						}
@@ -937,7 +937,7 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += kg_from_bf16(b_[s_]) < kg_from_bf16(a_[at_2_ + s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
 						}
@@ -1014,7 +1014,7 @@ kernel void kg_dd4f7221_minimum_grad_bf16_1_wide(
 						const float a_2_ = a_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = b_2_ < a_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (b_2_ < a_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += b_2_ < a_2_ ? d_y_2_ : 0.0f;
 						}

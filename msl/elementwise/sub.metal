@@ -386,7 +386,7 @@ kernel void kg_dd4f7221_sub_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_];
+							d_b_part_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_];
 						} else {
 							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_];
 						}
@@ -451,7 +451,7 @@ kernel void kg_dd4f7221_sub_grad_f32_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}
@@ -631,7 +631,7 @@ kernel void kg_dd4f7221_sub_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = float(d_y_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + float(d_y_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += float(d_y_[at_2_ + s_]);
 						}
@@ -696,7 +696,7 @@ kernel void kg_dd4f7221_sub_grad_f16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}
@@ -876,7 +876,7 @@ kernel void kg_dd4f7221_sub_grad_bf16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
 						}
@@ -941,7 +941,7 @@ kernel void kg_dd4f7221_sub_grad_bf16_1_wide(
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}

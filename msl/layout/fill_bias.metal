@@ -372,7 +372,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_b_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -437,7 +437,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -539,7 +539,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
 						}
@@ -604,7 +604,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -706,7 +706,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -771,7 +771,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

@@ -2365,7 +2365,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -2430,7 +2430,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -3057,7 +3057,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
 						}
@@ -3122,7 +3122,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -3749,7 +3749,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -3814,7 +3814,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

@@ -3186,12 +3186,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -3393,12 +3393,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -3795,7 +3795,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -3860,7 +3860,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -4418,12 +4418,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -4625,12 +4625,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -5027,7 +5027,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
 						}
@@ -5092,7 +5092,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -5650,12 +5650,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -5857,12 +5857,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -6259,7 +6259,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -6324,7 +6324,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

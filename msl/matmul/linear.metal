@@ -1580,7 +1580,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -1645,7 +1645,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -2281,7 +2281,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = float(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += float(d_y_[at_2_ + n_]);
 						}
@@ -2346,7 +2346,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -2982,7 +2982,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -3047,7 +3047,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

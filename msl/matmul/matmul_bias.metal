@@ -4096,7 +4096,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
 						}
@@ -4166,7 +4166,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -4813,7 +4813,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = float(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + float(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += float(d_c_[at_2_ + n_]);
 						}
@@ -4883,7 +4883,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -5530,7 +5530,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
 						}
@@ -5600,7 +5600,7 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}

@@ -4378,7 +4378,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_pre_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_pre_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
 						}
@@ -4448,7 +4448,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide(
 						const int n_2_ = n_ + v_;
 						const float d_pre_2_ = d_pre_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_pre_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
 						}

@@ -110,7 +110,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = dy_[at_2_ + n_];
+							db_reduced_block_[at_ + n_] = 0.0f + dy_[at_2_ + n_];
 						} else {
 							db_reduced_block_[at_ + n_] += dy_[at_2_ + n_];
 						}
@@ -175,7 +175,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_2_] = dy_2_;
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
 						} else {
 							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}
@@ -277,7 +277,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = float(dy_[at_2_ + n_]);
+							db_reduced_block_[at_ + n_] = 0.0f + float(dy_[at_2_ + n_]);
 						} else {
 							db_reduced_block_[at_ + n_] += float(dy_[at_2_ + n_]);
 						}
@@ -342,7 +342,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_2_] = dy_2_;
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
 						} else {
 							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}
@@ -444,7 +444,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_] = kg_from_bf16(dy_[at_2_ + n_]);
+							db_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(dy_[at_2_ + n_]);
 						} else {
 							db_reduced_block_[at_ + n_] += kg_from_bf16(dy_[at_2_ + n_]);
 						}
@@ -509,7 +509,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 						const int n_2_ = n_ + v_;
 						const float dy_2_ = dy_run_[v_];
 						if (row_ == from_) {
-							db_reduced_block_[at_ + n_2_] = dy_2_;
+							db_reduced_block_[at_ + n_2_] = 0.0f + dy_2_;
 						} else {
 							db_reduced_block_[at_ + n_2_] += dy_2_;
 						}

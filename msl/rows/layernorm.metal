@@ -1096,12 +1096,12 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -1332,12 +1332,12 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
@@ -1547,12 +1547,12 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -1783,12 +1783,12 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
@@ -1998,12 +1998,12 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -2234,12 +2234,12 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}

@@ -748,7 +748,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 						const float x_2_ = x_[at_2_ + d_];
 						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -898,7 +898,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1047,7 +1047,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 						const float x_2_ = float(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1197,7 +1197,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1346,7 +1346,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1496,7 +1496,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}

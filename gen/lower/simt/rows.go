@@ -310,7 +310,8 @@ func (r *row) addSums(i, v ir.Expr) {
 		x := r.Value(s.Expr)
 		if i == nil {
 			add := &ir.If{C: r.first}
-			r.Guarded(&add.Then, func() { r.Store(s.Let, x) })
+			zero := &ir.Lit{T: ir.Scalar(ir.F32)} // a sum of -0 alone is 0
+			r.Guarded(&add.Then, func() { r.Store(s.Let, bin(ir.Add, zero, x)) })
 			r.Guarded(&add.Else, func() {
 				old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
 				r.Store(s.Let, bin(ir.Add, old, x))

@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = d_sum_[at_2_ + n_];
+							d_b_reduced_block_[at_ + n_] = 0.0f + d_sum_[at_2_ + n_];
 						} else {
 							d_b_reduced_block_[at_ + n_] += d_sum_[at_2_ + n_];
 						}
@@ -449,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
@@ -612,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_f16(d_sum_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_sum_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_f16(d_sum_[at_2_ + n_]);
 						}
@@ -672,7 +672,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}
@@ -835,7 +835,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_sum_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_sum_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_sum_[at_2_ + n_]);
 						}
@@ -895,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 						const int n_2_ = n_ + v_;
 						const float d_sum_2_ = d_sum_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_sum_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_sum_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_sum_2_;
 						}

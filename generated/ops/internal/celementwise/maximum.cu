@@ -402,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += a_[at_2_ + s_] < b_[s_] ? d_y_[at_2_ + s_] : 0.0f;
 						}
@@ -474,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
@@ -652,7 +652,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = kg_from_f16(a_[at_2_ + s_]) < kg_from_f16(b_[s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_f16(a_[at_2_ + s_]) < kg_from_f16(b_[s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += kg_from_f16(a_[at_2_ + s_]) < kg_from_f16(b_[s_]) ? kg_from_f16(d_y_[at_2_ + s_]) : 0.0f;
 						}
@@ -724,7 +724,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}
@@ -902,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
+							d_b_reduced_block_[at_ + s_] = 0.0f + (kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_] += kg_from_bf16(a_[at_2_ + s_]) < kg_from_bf16(b_[s_]) ? kg_from_bf16(d_y_[at_2_ + s_]) : 0.0f;
 						}
@@ -974,7 +974,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 						const float b_2_ = b_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = a_2_ < b_2_ ? d_y_2_ : 0.0f;
+							d_b_reduced_block_[at_ + s_2_] = 0.0f + (a_2_ < b_2_ ? d_y_2_ : 0.0f);
 						} else {
 							d_b_reduced_block_[at_ + s_2_] += a_2_ < b_2_ ? d_y_2_ : 0.0f;
 						}

@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = d_y_[at_2_ + s_];
+							d_b_part_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_];
 						} else {
 							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_];
 						}
@@ -449,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_f32_1_
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}
@@ -612,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = kg_from_f16(d_y_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + kg_from_f16(d_y_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]);
 						}
@@ -672,7 +672,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_f16_1_
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}
@@ -835,7 +835,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_bf16_1
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = kg_from_bf16(d_y_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]);
 						} else {
 							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]);
 						}
@@ -895,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_sub_grad_bf16_1
 						const int s_2_ = s_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = d_y_2_;
+							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_part_block_[at_ + s_2_] += d_y_2_;
 						}

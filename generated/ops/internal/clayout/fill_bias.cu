@@ -375,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_b_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_b_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -435,7 +435,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -528,7 +528,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
 						}
@@ -588,7 +588,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -681,7 +681,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_b_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_b_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -741,7 +741,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_b_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_b_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

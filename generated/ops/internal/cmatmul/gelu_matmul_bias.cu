@@ -2382,7 +2382,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -2442,7 +2442,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -3040,7 +3040,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
 						}
@@ -3100,7 +3100,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -3698,7 +3698,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -3758,7 +3758,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

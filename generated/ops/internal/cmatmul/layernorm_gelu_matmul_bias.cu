@@ -3182,12 +3182,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -3382,12 +3382,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -3767,7 +3767,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -3827,7 +3827,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -4348,12 +4348,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -4548,12 +4548,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -4933,7 +4933,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
 						}
@@ -4993,7 +4993,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -5514,12 +5514,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_] += d_h_gelu_x_;
 						}
@@ -5714,12 +5714,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
 						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + k_2_] = d_h_gelu_x_;
+							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
 						} else {
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
@@ -6099,7 +6099,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -6159,7 +6159,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

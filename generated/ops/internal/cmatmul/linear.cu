@@ -1600,7 +1600,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_y_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_y_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_y_[at_2_ + n_];
 						}
@@ -1660,7 +1660,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -2263,7 +2263,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_y_[at_2_ + n_]);
 						}
@@ -2323,7 +2323,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}
@@ -2926,7 +2926,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_y_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_y_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_y_[at_2_ + n_]);
 						}
@@ -2986,7 +2986,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 						const int n_2_ = n_ + v_;
 						const float d_y_2_ = d_y_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_y_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_y_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_y_2_;
 						}

@@ -4020,7 +4020,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
 						}
@@ -4085,7 +4085,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -4699,7 +4699,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
 						}
@@ -4764,7 +4764,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -5378,7 +5378,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
 						}
@@ -5443,7 +5443,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}

@@ -4288,7 +4288,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_pre_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_pre_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_pre_[at_2_ + n_];
 						}
@@ -4353,7 +4353,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 						const int n_2_ = n_ + v_;
 						const float d_pre_2_ = d_pre_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_pre_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_pre_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_pre_2_;
 						}

@@ -4072,7 +4072,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = d_c_[at_2_ + n_];
+							d_bias_reduced_block_[at_ + n_] = 0.0f + d_c_[at_2_ + n_];
 						} else {
 							d_bias_reduced_block_[at_ + n_] += d_c_[at_2_ + n_];
 						}
@@ -4137,7 +4137,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -4831,7 +4831,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_f16(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_f16(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_f16(d_c_[at_2_ + n_]);
 						}
@@ -4896,7 +4896,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}
@@ -5590,7 +5590,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 					const int n_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (n_ < size_N_) {
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_] = kg_from_bf16(d_c_[at_2_ + n_]);
+							d_bias_reduced_block_[at_ + n_] = 0.0f + kg_from_bf16(d_c_[at_2_ + n_]);
 						} else {
 							d_bias_reduced_block_[at_ + n_] += kg_from_bf16(d_c_[at_2_ + n_]);
 						}
@@ -5655,7 +5655,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 						const int n_2_ = n_ + v_;
 						const float d_c_2_ = d_c_run_[v_];
 						if (row_ == from_) {
-							d_bias_reduced_block_[at_ + n_2_] = d_c_2_;
+							d_bias_reduced_block_[at_ + n_2_] = 0.0f + d_c_2_;
 						} else {
 							d_bias_reduced_block_[at_ + n_2_] += d_c_2_;
 						}

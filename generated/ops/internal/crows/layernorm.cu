@@ -1092,12 +1092,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -1321,12 +1321,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
@@ -1525,12 +1525,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -1754,12 +1754,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
@@ -1958,12 +1958,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_] += d_y_2_;
 						}
@@ -2187,12 +2187,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float t_7_ = t_6_ - rest_;
 						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
 						}
 						if (row_ == from_) {
-							d_beta_reduced_block_[at_ + d_2_] = d_y_2_;
+							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
 						} else {
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}

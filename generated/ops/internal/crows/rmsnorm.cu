@@ -744,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 						const float x_2_ = x_[at_2_ + d_];
 						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -887,7 +887,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1025,7 +1025,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1168,7 +1168,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1306,7 +1306,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
 						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
 						}
@@ -1449,7 +1449,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 						const float t_3_ = d_y_2_ * gamma_2_;
 						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
 						} else {
 							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
 						}
