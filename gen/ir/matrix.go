@@ -43,7 +43,7 @@ type (
 		Right, Across bool
 	}
 	// MatrixMultiply adds to block I of Sum the product of block J of Left and block
-	// K of Right. The sum over the depth of the blocks is formed first.
+	// K of Right, in the order of the hardware.
 	MatrixMultiply struct {
 		Sum, Left, Right *Matrix
 		I, J, K          Expr

@@ -77,7 +77,7 @@ func (r *row) block(c *plan.Chunk) {
 	if r.wide {
 		for _, s := range r.k.Sums {
 			a := r.sums(s)
-			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: &ir.Lit{T: ir.Scalar(ir.F32)}}) })
+			r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero()}) })
 		}
 	}
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
@@ -179,14 +179,14 @@ func (r *row) runAt(from, i ir.Expr) ir.Expr {
 
 // elementsOf runs body for each of the thread's elements in the slab at a position, as
 // far as the row goes: at a position of the row, which is bound.
-func (r *row) elementsOf(from ir.Expr, body func(at, v ir.Expr)) {
+func (r *row) elementsOf(from ir.Expr, body func(at ir.Expr)) {
 	r.unrolled("i", r.own/r.run, func(i ir.Expr) {
 		one := func(v ir.Expr) {
 			at := r.Name(posName(r.k.Red), lower.AddI(r.runAt(from, i), v))
 			s := &ir.If{C: less(at, r.n)}
 			r.In(&s.Then, func() {
 				r.bind(r.k.Red, at)
-				body(at, v)
+				body(at)
 			})
 			r.Emit(s)
 		}
@@ -203,16 +203,11 @@ func (r *row) heldIn(e *expr.Read) *ir.Array {
 }
 
 func (r *row) keptIn(k lower.Kept) *ir.Array {
-	return r.array("kept"+r.numberKept(k), r.own)
-}
-
-func (r *row) numberKept(k lower.Kept) string {
-	for i := range r.keep {
-		if r.keep[i].Expr == k.Expr && i > 0 {
-			return fmt.Sprintf("_%d", i+1)
-		}
+	n := slices.Index(r.keep, k) + 1
+	if n == 1 {
+		return r.array("kept", r.own)
 	}
-	return ""
+	return r.array(fmt.Sprintf("kept_%d", n), r.own)
 }
 
 // one computes the row at hand.
@@ -255,13 +250,13 @@ func (r *row) kept(n int, body func(i, at, v ir.Expr), after func()) {
 }
 
 // read runs body in phase n for each of the thread's elements in the slab at a
-// position, which are read; i is nil.
+// position, which are read; i is nil, and v where there are no runs.
 func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func()) {
 	if r.wide {
 		r.runsOf(from, func(_, at ir.Expr) { r.phaseRun(n, nil, at, body, after) })
 		return
 	}
-	r.elementsOf(from, func(at, v ir.Expr) { body(nil, at, v) })
+	r.elementsOf(from, func(at ir.Expr) { body(nil, at, nil) })
 }
 
 // phaseRun runs body in phase n for the elements of the run at a position: number i of
@@ -310,8 +305,7 @@ func (r *row) addSums(i, v ir.Expr) {
 		x := r.Value(s.Expr)
 		if i == nil {
 			add := &ir.If{C: r.first}
-			zero := &ir.Lit{T: ir.Scalar(ir.F32)} // a sum of -0 alone is 0
-			r.Guarded(&add.Then, func() { r.Store(s.Let, bin(ir.Add, zero, x)) })
+			r.Guarded(&add.Then, func() { r.Store(s.Let, bin(ir.Add, zero(), x)) }) // a sum of -0 alone is 0
 			r.Guarded(&add.Else, func() {
 				old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
 				r.Store(s.Let, bin(ir.Add, old, x))

@@ -120,7 +120,7 @@ func multiplied(p *backend.Product, a, b, bias []float64) []float64 {
 func TestProducts(t *testing.T) {
 	d := open(t)
 	if !d.openProducts() {
-		t.Skip("no cuBLASLt here")
+		t.Fatal("no libcublasLt.so here: install CUDA's toolkit, or put the folder of one into LD_LIBRARY_PATH")
 	}
 	unused := addSource
 	names := [...]string{"f32", "f16", "bf16"}
