@@ -134,6 +134,7 @@ func (p *planner) product(s *step, k *Kernel) *backend.Product {
 		}
 		*d.to = n
 	}
+	out.TF32 = p.r.d.tf32 && out.Type == backend.F32
 	return out
 }
 

@@ -192,6 +192,8 @@ func TestCUDAOptions(t *testing.T) {
 		{runtime.CUDA(-1)},
 		{runtime.CUDA(0), runtime.WithGuards()},
 		{runtime.WithISA("baseline"), runtime.CUDA(0)},
+		{runtime.WithTF32()},
+		{runtime.WithTF32(), runtime.WithoutLibraries(), runtime.CUDA(0)},
 		{runtime.Reference(), runtime.CUDA(0)},
 	} {
 		if _, err := runtime.Open(opts...); !errors.Is(err, runtime.ErrOption) {
@@ -254,6 +256,10 @@ func TestCUDAProducts(t *testing.T) {
 	want := backend.Product{Type: backend.F32, A: 0, B: 1, C: 3, Bias: 2, Batch: 6, M: 5, N: 7, K: 4, TransB: true, GELU: true}
 	if got := product(4, false); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	want.TF32 = true
+	if got := product(4, false, runtime.WithTF32()); got == nil || *got != want {
+		t.Errorf("with TF32: got %+v, want %+v", got, want)
 	}
 	for what, got := range map[string]*backend.Product{
 		"the lazy output is read": product(4, true),

@@ -18,6 +18,7 @@ type Device struct {
 	reference bool
 	cuda      bool
 	libraries bool    // a library may do the work of a kernel
+	tf32      bool    // and round float32 to TF32
 	sketch    *Sketch // whose tensors the device has, nil for a real device
 	guards    bool
 	workers   int
@@ -74,6 +75,8 @@ func Open(opts ...Option) (*Device, error) {
 	switch {
 	case c.card >= 0:
 		return openCUDA(c)
+	case c.tf32:
+		return nil, opError("open", ErrOption, "WithTF32 without CUDA: only a card has TF32")
 	case c.reference:
 		return newDevice(newReference(), true, c), nil
 	}

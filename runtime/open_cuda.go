@@ -9,6 +9,8 @@ func openCUDA(c config) (*Device, error) {
 		return nil, opError("open", ErrOption, "CUDA and Reference are two devices: give one of them")
 	case c.guards:
 		return nil, opError("open", ErrOption, "WithGuards and CUDA: the host cannot see the guard bytes of a card; compute-sanitizer finds what they do")
+	case c.tf32 && c.generated:
+		return nil, opError("open", ErrOption, "WithTF32 and WithoutLibraries: only the library's products are in TF32")
 	case c.isa != "":
 		return nil, opError("open", ErrOption, "WithISA(%q) and CUDA: instruction sets are those of the CPU", c.isa)
 	}
@@ -17,7 +19,7 @@ func openCUDA(c config) (*Device, error) {
 		return nil, &Error{Op: "open", Err: unavailable{err}, Text: err.Error()}
 	}
 	d := newDevice(b, false, c)
-	d.cuda, d.libraries = true, !c.generated
+	d.cuda, d.libraries, d.tf32 = true, !c.generated, c.tf32
 	return d, nil
 }
 

@@ -65,6 +65,7 @@ type Product struct {
 	Batch, M, N, K int64 // at least 1
 	TransA, TransB bool  // A is [Batch, K, M], B is [Batch, N, K]
 	GELU           bool
+	TF32           bool // elements of F32 may be rounded to 10 bits of mantissa before they are multiplied
 }
 
 // Float is the type of elements.

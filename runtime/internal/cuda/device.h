@@ -108,10 +108,10 @@ int32_t kgc_load_nvrtc(kgc_device *d, const char *path);
 /* Opens cuBLASLt for a card that is open, and takes memory for it. */
 int32_t kgc_load_lt(kgc_device *d, const char *path);
 
-/* A product of row-major matrices, as in package backend; type is a cudaDataType. NULL
- * if the library has none. */
+/* A product of row-major matrices, as in package backend; type is a cudaDataType, compute
+ * a cublasComputeType_t. NULL if the library has none. */
 kgc_product *kgc_new_product(kgc_device *d, int32_t type, int64_t batch, int64_t m, int64_t n, int64_t k,
-			     int32_t trans_a, int32_t trans_b, int32_t epilogue);
+			     int32_t trans_a, int32_t trans_b, int32_t epilogue, int32_t compute);
 void kgc_free_product(kgc_device *d, kgc_product *p);
 
 /* Puts a product of a run on the stream. */

@@ -15,6 +15,7 @@ type productKey struct {
 	batch, m, n, k int64
 	transA, transB bool
 	epilogue       C.int32_t
+	compute        C.int32_t
 }
 
 // bytesOf is the size of an element.
@@ -57,7 +58,10 @@ func (d *Device) openProducts() bool {
 // slow ways, and rounds a sum of 16 bits before it adds the bias.
 func keyOf(cmd *backend.Command) (productKey, bool) {
 	p := cmd.Product
-	k := productKey{typ: p.Type, batch: p.Batch, m: p.M, n: p.N, k: p.K, transA: p.TransA, transB: p.TransB}
+	k := productKey{typ: p.Type, batch: p.Batch, m: p.M, n: p.N, k: p.K, transA: p.TransA, transB: p.TransB, compute: C.CUBLAS_COMPUTE_32F}
+	if p.TF32 {
+		k.compute = C.CUBLAS_COMPUTE_32F_FAST_TF32
+	}
 	at := []int{p.A, p.B, p.C}
 	if p.Bias >= 0 {
 		k.epilogue |= C.CUBLASLT_EPILOGUE_BIAS
@@ -93,7 +97,7 @@ func keyOf(cmd *backend.Command) (productKey, bool) {
 func (d *Device) newProduct(k productKey) *C.kgc_product {
 	types := [...]C.int32_t{backend.F32: C.CUDA_R_32F, backend.F16: C.CUDA_R_16F, backend.BF16: C.CUDA_R_16BF}
 	return C.kgc_new_product(d.c, types[k.typ], C.int64_t(k.batch), C.int64_t(k.m), C.int64_t(k.n), C.int64_t(k.k),
-		flag(k.transA), flag(k.transB), k.epilogue)
+		flag(k.transA), flag(k.transB), k.epilogue, k.compute)
 }
 
 func flag(on bool) C.int32_t {

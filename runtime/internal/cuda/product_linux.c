@@ -39,10 +39,10 @@ static int choose(kgc_device *d, kgc_product *p) {
 }
 
 static int describe(kgc_device *d, kgc_product *p, int type, int64_t batch, int64_t m, int64_t n, int64_t k, int32_t trans_a,
-		    int32_t trans_b, int32_t epilogue) {
+		    int32_t trans_b, int32_t epilogue, int32_t compute) {
 	int32_t t = CUBLAS_OP_T;
 	uint64_t bias = d->workspace + KGC_ALIGNMENT; /* whose alignment is what counts until there is one */
-	if (!LT(cublasLtMatmulDescCreate, &p->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F)) return 0;
+	if (!LT(cublasLtMatmulDescCreate, &p->desc, compute, CUDA_R_32F)) return 0;
 	if (trans_b && !set(d, p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &t, sizeof t)) return 0;
 	if (trans_a && !set(d, p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &t, sizeof t)) return 0;
 	if (!set(d, p->desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)) return 0;
@@ -52,10 +52,10 @@ static int describe(kgc_device *d, kgc_product *p, int type, int64_t batch, int6
 }
 
 kgc_product *kgc_new_product(kgc_device *d, int32_t type, int64_t batch, int64_t m, int64_t n, int64_t k, int32_t trans_a,
-			     int32_t trans_b, int32_t epilogue) {
+			     int32_t trans_b, int32_t epilogue, int32_t compute) {
 	kgc_product *p = calloc(1, sizeof *p);
 	if (p == NULL) return NULL;
-	if (d->cu.cuCtxSetCurrent(d->ctx) == CUDA_SUCCESS && describe(d, p, type, batch, m, n, k, trans_a, trans_b, epilogue) &&
+	if (d->cu.cuCtxSetCurrent(d->ctx) == CUDA_SUCCESS && describe(d, p, type, batch, m, n, k, trans_a, trans_b, epilogue, compute) &&
 	    choose(d, p))
 		return p;
 	kgc_free_product(d, p);

@@ -168,3 +168,49 @@ func TestProducts(t *testing.T) {
 		}
 	}
 }
+
+// Elements of float32 are multiplied in full, and rounded to 10 bits of mantissa only where
+// TF32 is asked for.
+func TestTF32(t *testing.T) {
+	d := open(t)
+	if !d.openProducts() {
+		t.Fatal("no libcublasLt.so here: install CUDA's toolkit, or put the folder of one into LD_LIBRARY_PATH")
+	}
+	unused := addSource
+	const n, fine = 64, 1 + 0x1p-12 // of which TF32 keeps 1
+	ones := make([]float32, n*n)
+	for i := range ones {
+		ones[i] = fine
+	}
+	seq := uint64(0)
+	for tf32, want := range map[bool]float64{false: n * fine * fine, true: n} {
+		p := &backend.Product{Type: backend.F32, A: 0, B: 1, C: 3, Bias: -1, Batch: 1, M: n, N: n, K: n, TF32: tf32}
+		code := build(t, d, 4, backend.Command{
+			Kind: backend.Kernel, Name: "kt_add", Source: &unused, Grid: [3]int64{1, 1, 1}, Threads: 32,
+			Block: make([]byte, 16), Bufs: bufs(0, 1, 2, 3), Product: p,
+		}, add(10, 2, 2, 2))
+		if code.(interface{ products() int }).products() == 0 {
+			t.Fatal("the library has no algorithm")
+		}
+		in := take(t, code)
+		a, b := floats(t, d, ones), floats(t, d, ones)
+		bias, c := floats(t, d, ones[:10]), floats(t, d, ones) // kt_add takes the bias, to which it adds nothing
+		in.Bind([]unsafe.Pointer{a, b, bias, c}, scalar(0))
+		seq++
+		run(t, d, seq, in)
+		if got := fetched(t, d, backend.F32, c, 1)[0]; math.Abs(got-want) > 1e-5*n {
+			t.Errorf("with TF32 %t: a sum of %d products is %v, want %v", tf32, n, got, want)
+		}
+	}
+}
+
+// floats puts float32 values into new memory of the card.
+func floats(t *testing.T, d *Device, values []float32) unsafe.Pointer {
+	t.Helper()
+	p := d.Alloc(int64(4 * len(values)))
+	if p == nil {
+		t.Fatal("no memory")
+	}
+	put(t, d, p, values)
+	return p
+}
