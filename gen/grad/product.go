@@ -48,26 +48,56 @@ func (p product) expr(at diag.Pos) expr.Expr {
 	return p.times(at, nil)
 }
 
-// times returns e*p; a nil e is 1.
+// times returns e*p; a nil e is 1. Factors that are the same along the fastest axis come
+// first, with their denominators: for a row they are computed once.
 func (p product) times(at diag.Pos, e expr.Expr) expr.Expr {
-	all := p.num
 	if e != nil {
-		all = append(slices.Clone(p.num), e)
+		p.num = append(slices.Clone(p.num), e)
 	}
-	if len(all) == 0 {
-		all = []expr.Expr{expr.Num(at, 1)}
-	}
-	e = all[0]
-	for _, f := range all[1:] {
-		e = expr.MulOf(at, e, f)
-	}
-	for _, f := range p.den {
-		e = expr.DivOf(at, e, f)
+	a := p.fastest()
+	row, rest := p.hoist(func(f expr.Expr) bool { return a != nil && !expr.Uses(f, a) })
+	if len(row.num) > 0 && len(row.den) > 0 && len(rest.num) > 0 {
+		e = rest.on(at, row.on(at, nil))
+	} else {
+		e = p.on(at, nil)
 	}
 	if p.neg {
 		e = expr.NegOf(at, e)
 	}
 	return e
+}
+
+// on multiplies e, nil for 1, by the numerators and divides it by the denominators.
+func (p product) on(at diag.Pos, e expr.Expr) expr.Expr {
+	for _, f := range p.num {
+		if e == nil {
+			e = f
+		} else {
+			e = expr.MulOf(at, e, f)
+		}
+	}
+	if e == nil {
+		e = expr.Num(at, 1)
+	}
+	for _, f := range p.den {
+		e = expr.DivOf(at, e, f)
+	}
+	return e
+}
+
+// fastest is the axis along which the elements of p lie side by side: the last one of its
+// factor with most axes, nil if none has any.
+func (p product) fastest() *expr.Axis {
+	var most []*expr.Axis
+	for _, f := range append(slices.Clone(p.num), p.den...) {
+		if axes := expr.UsedAxes(f); len(axes) > len(most) {
+			most = axes
+		}
+	}
+	if len(most) == 0 {
+		return nil
+	}
+	return most[len(most)-1]
 }
 
 // hoist splits p into the factors for which out holds and the others.

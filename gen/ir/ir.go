@@ -55,6 +55,14 @@ type Func struct {
 	Body     []Stmt
 }
 
+// Rough reports whether all results of f are floats of 16 bits, which have no use for the
+// last bits of a float that f computes (SIMT).
+func (f *Func) Rough() bool {
+	return f.SIMT && !slices.ContainsFunc(f.Buffers, func(b *Buffer) bool {
+		return b.Write && b.Type != expr.F16 && b.Type != expr.BF16
+	})
+}
+
 // MayAlias reports whether b may be the same memory as another buffer of f.
 func (f *Func) MayAlias(b *Buffer) bool {
 	return len(b.InPlace) > 0 || slices.ContainsFunc(f.Buffers, func(o *Buffer) bool { return slices.Contains(o.InPlace, b.Slot) })
@@ -202,9 +210,10 @@ type (
 	Select struct{ C, A, B Expr }
 	// Call applies an intrinsic of the spec language.
 	Call struct {
-		Fn   expr.Fn
-		Args []Expr
-		T    Type
+		Fn    expr.Fn
+		Args  []Expr
+		T     Type
+		Rough bool // the last bits do not count (SIMT)
 	}
 	// Conv converts between element types (and splats a scalar when T.Vec and
 	// X is a scalar). With Round it rounds an F32 to that storage type.

@@ -27,6 +27,7 @@ type Builder struct {
 	bufs   map[*expr.Tensor]*ir.Buffer
 	names  map[string]int
 	units  []*expr.Axis
+	rough  bool // of what is computed now the last bits do not count
 	err    error
 }
 
@@ -106,6 +107,14 @@ func (b *Builder) Unit(a *expr.Axis, f func()) {
 	b.units = append(b.units, a)
 	f()
 	b.units = b.units[:len(b.units)-1]
+}
+
+// Rough runs f, in which the last bits of what functions give do not count.
+func (b *Builder) Rough(f func()) {
+	was := b.rough
+	b.rough = true
+	f()
+	b.rough = was
 }
 
 // Emit appends statements to the innermost scope.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
 	"github.com/kernelgen/kgen/gen/ir"
@@ -162,6 +163,9 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 		if e.X.Kind() == expr.Uint64 {
 			return b.counter(e)
 		}
+		if e.Op == expr.Div && e.K == expr.Float && b.Func.Rough() && b.home(e.Y) < b.home(e.X) && b.reduced(e.Y) {
+			return b.overShared(e)
+		}
 		x, y := same(b.Value(e.X), b.Value(e.Y))
 		return &ir.Bin{Op: binaryOps[e.Op], X: x, Y: y}
 	case *expr.Where:
@@ -175,6 +179,18 @@ func (b *Builder) build(e expr.Expr) ir.Expr {
 	}
 	b.fail(fmt.Errorf("lower: %T has no lowering yet", e))
 	return Int(0)
+}
+
+// reduced reports whether e is of what the kernel's own reductions give.
+func (b *Builder) reduced(e expr.Expr) bool {
+	return slices.ContainsFunc(expr.Reads(e), b.Kernel.Local)
+}
+
+// overShared is a quotient whose divisor many elements have: of it the reciprocal is taken
+// once.
+func (b *Builder) overShared(e *expr.Binary) ir.Expr {
+	inverse := b.Value(&expr.Binary{Node: e.Node, Op: expr.Div, X: expr.Num(e.At, 1), Y: e.Y})
+	return &ir.Bin{Op: ir.Mul, X: b.Value(e.X), Y: inverse}
 }
 
 var binaryOps = [...]ir.Op{
@@ -251,7 +267,7 @@ func (b *Builder) call(e *expr.Call) ir.Expr {
 	case e.K == expr.Float:
 		t.Elem = ir.F32
 	}
-	return &ir.Call{Fn: e.Fn, Args: args, T: t}
+	return &ir.Call{Fn: e.Fn, Args: args, T: t, Rough: b.rough}
 }
 
 // flat is the position in a tensor as a counter; along the lanes it must rise by

@@ -95,7 +95,7 @@ func CrossEntropyGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b 
 // crossEntropyOp describes cross_entropy to the runtime.
 var crossEntropyOp = runtime.Op{
 	Name:  "cross_entropy",
-	Hash:  0xedf92fdb88bcc496,
+	Hash:  0x59a9b75900c8bdc9,
 	Built: closs.HashOfCrossEntropy,
 	CUDA:  &closs.CUDAOfCrossEntropy,
 	Axes: []runtime.Axis{
@@ -122,7 +122,7 @@ var crossEntropyOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 61000},
 			C:          closs.CrossEntropyF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_f32_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
@@ -138,7 +138,7 @@ var crossEntropyOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 61000},
 			C:          closs.CrossEntropyF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_f16_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -154,7 +154,7 @@ var crossEntropyOp = runtime.Op{
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2, Write: true}, {Tensor: 3, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 60000},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 61000},
 			C:          closs.CrossEntropyBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_bf16_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -174,7 +174,7 @@ var crossEntropyOp = runtime.Op{
 // crossEntropyGradOp describes cross_entropy_grad to the runtime.
 var crossEntropyGradOp = runtime.Op{
 	Name:  "cross_entropy_grad",
-	Hash:  0xedf92fdb88bcc496,
+	Hash:  0x59a9b75900c8bdc9,
 	Built: closs.HashOfCrossEntropy,
 	CUDA:  &closs.CUDAOfCrossEntropy,
 	Axes: []runtime.Axis{

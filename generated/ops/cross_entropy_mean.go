@@ -98,7 +98,7 @@ func CrossEntropyMeanGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16
 // crossEntropyMeanOp describes cross_entropy_mean to the runtime.
 var crossEntropyMeanOp = runtime.Op{
 	Name:  "cross_entropy_mean",
-	Hash:  0x33ded0922592a10d,
+	Hash:  0x708534f73b8c963f,
 	Built: closs.HashOfCrossEntropyMean,
 	CUDA:  &closs.CUDAOfCrossEntropyMean,
 	Axes: []runtime.Axis{
@@ -127,9 +127,9 @@ var crossEntropyMeanOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 19400},
 			C:          closs.CrossEntropyMeanF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_mean_f32_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
@@ -164,9 +164,9 @@ var crossEntropyMeanOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 19400},
 			C:          closs.CrossEntropyMeanF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_mean_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -201,9 +201,9 @@ var crossEntropyMeanOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_cross_entropy_mean_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Param: 1}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 18400},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 19400},
 			C:          closs.CrossEntropyMeanBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_cross_entropy_mean_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -243,7 +243,7 @@ var crossEntropyMeanOp = runtime.Op{
 // crossEntropyMeanGradOp describes cross_entropy_mean_grad to the runtime.
 var crossEntropyMeanGradOp = runtime.Op{
 	Name:  "cross_entropy_mean_grad",
-	Hash:  0x33ded0922592a10d,
+	Hash:  0x708534f73b8c963f,
 	Built: closs.HashOfCrossEntropyMean,
 	CUDA:  &closs.CUDAOfCrossEntropyMean,
 	Axes: []runtime.Axis{

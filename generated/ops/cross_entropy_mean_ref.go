@@ -77,7 +77,7 @@ func crossEntropyMeanF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV]) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV])-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}
@@ -190,7 +190,7 @@ func crossEntropyMeanF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV].Float32()) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV].Float32())-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}
@@ -303,7 +303,7 @@ func crossEntropyMeanBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV].Float32()) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV].Float32())-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}

@@ -75,7 +75,7 @@ func crossEntropyF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV]) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV])-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}
@@ -158,7 +158,7 @@ func crossEntropyF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV].Float32()) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV].Float32())-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}
@@ -241,7 +241,7 @@ func crossEntropyBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		acc5 := 0.0
 		for iV := range nV {
-			acc5 += float64(t_logits[iR*nV+iV].Float32()) - l_base[iR]
+			acc5 += runtime.Where(p_label_smoothing > 0.0, float64(t_logits[iR*nV+iV].Float32())-l_base[iR], 0.0)
 		}
 		l_average[iR] = acc5 / float64(max(nV, 1))
 	}

@@ -40,7 +40,7 @@ var fusionsTable = [...]*runtime.Fusion{
 			{Op: &matMulBiasNNOp, Ins: []runtime.FusedIn{{Call: 1, Index: 0}, {Call: -1, Index: 3}, {Call: -1, Index: 4}}},
 		},
 		Params: []runtime.FusedParam{{Call: 0, Index: 0}},
-		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}},
+		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}, {Call: 0, Index: 3}},
 		Again:  true,
 	},
 	{
@@ -51,7 +51,7 @@ var fusionsTable = [...]*runtime.Fusion{
 			{Op: &matMulBiasNTOp, Ins: []runtime.FusedIn{{Call: 1, Index: 0}, {Call: -1, Index: 3}, {Call: -1, Index: 4}}},
 		},
 		Params: []runtime.FusedParam{{Call: 0, Index: 0}},
-		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}},
+		Outs:   []runtime.FusedOut{{Call: 2, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}, {Call: 0, Index: 3}},
 		Again:  true,
 	},
 	{

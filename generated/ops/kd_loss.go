@@ -192,7 +192,7 @@ var kdLossGradOp = runtime.Op{
 			C:          closs.KDLossGradF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_kd_loss_grad_f32_wide", Aligned: []uint8{0, 1, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 18, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradF32Ref,
 	}, {
@@ -207,7 +207,7 @@ var kdLossGradOp = runtime.Op{
 			C:          closs.KDLossGradF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_kd_loss_grad_f16_wide", Aligned: []uint8{0, 1, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 18, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradF16Ref,
 	}, {
@@ -222,7 +222,7 @@ var kdLossGradOp = runtime.Op{
 			C:          closs.KDLossGradBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_kd_loss_grad_bf16_wide", Aligned: []uint8{0, 1, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 13, Axes: []uint8{0, 1}}, {Coef: 17, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 18, Axes: []uint8{0}}},
 		}},
 		Ref: kdLossGradBF16Ref,
 	}},

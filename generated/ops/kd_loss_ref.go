@@ -306,7 +306,7 @@ func kdLossGradF32Ref(c *runtime.RefCall) {
 	// d_student[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_student[iR*nD+iD] = float32(2.0*l_d_gap[iR]*(float64(t_student[iR*nD+iD])-float64(t_teacher[iR*nD+iD]))/float64(max(nD, 1)) + l_d_st[iR]*float64(t_teacher[iR*nD+iD]) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD])))
+			t_d_student[iR*nD+iD] = float32(2.0*l_d_gap[iR]/float64(max(nD, 1))*(float64(t_student[iR*nD+iD])-float64(t_teacher[iR*nD+iD])) + l_d_st[iR]*float64(t_teacher[iR*nD+iD]) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD])))
 		}
 	}
 }
@@ -391,7 +391,7 @@ func kdLossGradF16Ref(c *runtime.RefCall) {
 	// d_student[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_student[iR*nD+iD] = runtime.ToFloat16(float32(2.0*l_d_gap[iR]*(float64(t_student[iR*nD+iD].Float32())-float64(t_teacher[iR*nD+iD].Float32()))/float64(max(nD, 1)) + l_d_st[iR]*float64(t_teacher[iR*nD+iD].Float32()) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD].Float32()))))
+			t_d_student[iR*nD+iD] = runtime.ToFloat16(float32(2.0*l_d_gap[iR]/float64(max(nD, 1))*(float64(t_student[iR*nD+iD].Float32())-float64(t_teacher[iR*nD+iD].Float32())) + l_d_st[iR]*float64(t_teacher[iR*nD+iD].Float32()) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD].Float32()))))
 		}
 	}
 }
@@ -476,7 +476,7 @@ func kdLossGradBF16Ref(c *runtime.RefCall) {
 	// d_student[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_student[iR*nD+iD] = runtime.ToBFloat16(float32(2.0*l_d_gap[iR]*(float64(t_student[iR*nD+iD].Float32())-float64(t_teacher[iR*nD+iD].Float32()))/float64(max(nD, 1)) + l_d_st[iR]*float64(t_teacher[iR*nD+iD].Float32()) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD].Float32()))))
+			t_d_student[iR*nD+iD] = runtime.ToBFloat16(float32(2.0*l_d_gap[iR]/float64(max(nD, 1))*(float64(t_student[iR*nD+iD].Float32())-float64(t_teacher[iR*nD+iD].Float32())) + l_d_st[iR]*float64(t_teacher[iR*nD+iD].Float32()) + runtime.Where(l_ss[iR] < 1e-12, 0.0, 2.0*l_d_ss[iR]*float64(t_student[iR*nD+iD].Float32()))))
 		}
 	}
 }

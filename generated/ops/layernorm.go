@@ -54,6 +54,7 @@ func LayerNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 //	x         [R..., D]  rows to normalise
 //	gamma     [D]        scale of each column
 //	rstd      [R...]     1/sqrt(variance + eps) of each row
+//	rest      [R...]     distance of the mean of each row from the row's first element
 //	dY        [R..., D]  cotangent of y
 //	→ dX      [R..., D]  cotangent of x
 //	→ dGamma  [D]        cotangent of gamma
@@ -63,21 +64,22 @@ func LayerNormDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtim
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta = LayerNormGradDeferred(b, x, gamma, rstd, dY)
+func LayerNormGrad[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), rstd.Untyped(), rest.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta = LayerNormGradDeferred(b, x, gamma, rstd, rest, dY)
 	return dX, dGamma, dBeta, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped())
 }
 
 // LayerNormGradDeferred is LayerNormGrad, recorded in b. Its errors are
 // those of LayerNormGrad: the batch keeps the first one, and Sync returns
 // it.
-func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T]) {
+func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGradOp)
 	call.In(x.Untyped())
 	call.In(gamma.Untyped())
 	call.In(rstd.Untyped())
+	call.In(rest.Untyped())
 	call.In(dY.Untyped())
 	call.Record("")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2)
@@ -86,7 +88,7 @@ func LayerNormGradDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *ru
 // layerNormOp describes layernorm to the runtime.
 var layerNormOp = runtime.Op{
 	Name:  "layernorm",
-	Hash:  0x3cc0c8883f392802,
+	Hash:  0x9eb90fb1ad812cc7,
 	Built: crows.HashOfLayerNorm,
 	CUDA:  &crows.CUDAOfLayerNorm,
 	Axes: []runtime.Axis{
@@ -102,19 +104,20 @@ var layerNormOp = runtime.Op{
 		{Name: "y", Shape: []runtime.Dim{{0}, {1}}},
 		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}, Lazy: true},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
 	},
 	Variants: []runtime.Variant{{
 		Ins:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
-		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
+		Outs: []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_f32",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 6}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 70050},
 			C:          crows.LayerNormF32,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_f32_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
@@ -123,13 +126,13 @@ var layerNormOp = runtime.Op{
 		Ref: layerNormF32Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
-		Outs: []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
+		Outs: []runtime.DType{runtime.F16, runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_f16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 6}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 70050},
 			C:          crows.LayerNormF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_f16_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -138,13 +141,13 @@ var layerNormOp = runtime.Op{
 		Ref: layerNormF16Ref,
 	}, {
 		Ins:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs: []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
+		Outs: []runtime.DType{runtime.BF16, runtime.F32, runtime.F32, runtime.F32},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_bf16",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3, Write: true, InPlace: []uint8{0}}, {Tensor: 4, Write: true}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 6}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 66150},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 70050},
 			C:          crows.LayerNormBF16,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_bf16_wide", Aligned: []uint8{0, 1, 2, 3}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
@@ -154,7 +157,7 @@ var layerNormOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGradOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromOut, Index: 3}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2},
 	},
 }
@@ -162,7 +165,7 @@ var layerNormOp = runtime.Op{
 // layerNormGradOp describes layernorm_grad to the runtime.
 var layerNormGradOp = runtime.Op{
 	Name:  "layernorm_grad",
-	Hash:  0x3cc0c8883f392802,
+	Hash:  0x9eb90fb1ad812cc7,
 	Built: crows.HashOfLayerNorm,
 	CUDA:  &crows.CUDAOfLayerNorm,
 	Axes: []runtime.Axis{
@@ -174,6 +177,7 @@ var layerNormGradOp = runtime.Op{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
 		{Name: "gamma", Shape: []runtime.Dim{{1}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {1}}},
 	},
 	Outs: []runtime.Arg{
@@ -182,22 +186,22 @@ var layerNormGradOp = runtime.Op{
 		{Name: "d_beta", Shape: []runtime.Dim{{1}}},
 	},
 	Variants: []runtime.Variant{{
-		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:  []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_f32_1_wide", Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_f32_1_wide", Aligned: []uint8{0, 1, 2, 5, 6, 7}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
+			Flops:      []runtime.Term{{Coef: 14, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
@@ -207,22 +211,22 @@ var layerNormGradOp = runtime.Op{
 		}},
 		Ref: layerNormGradF32Ref,
 	}, {
-		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F16},
+		Ins:   []runtime.DType{runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
 		Outs:  []runtime.DType{runtime.F16, runtime.F16, runtime.F16},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_f16_1_wide", Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_f16_1_wide", Aligned: []uint8{0, 1, 2, 5, 6, 7}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 14, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},
@@ -232,22 +236,22 @@ var layerNormGradOp = runtime.Op{
 		}},
 		Ref: layerNormGradF16Ref,
 	}, {
-		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
+		Ins:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
 		Outs:  []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16},
 		Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}, {Type: runtime.F32, Axes: []uint8{2, 1}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 1}}},
+			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 897600},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_bf16_1_wide", Aligned: []uint8{0, 1, 2, 4, 5, 6}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 16, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_grad_bf16_1_wide", Aligned: []uint8{0, 1, 2, 5, 6, 7}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 14, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 7}, {Tensor: 8}, {Tensor: 5, Write: true}, {Tensor: 6, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 8}, {Tensor: 9}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{2}, CostPer: 12800},

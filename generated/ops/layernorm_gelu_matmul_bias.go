@@ -105,6 +105,7 @@ func LayerNormGELUMatMulBiasTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //	beta      [K]        shift of each column
 //	w         [K, N]     weights, transposed when tb is t
 //	rstd      [R...]     1/sqrt(variance + eps) of each row
+//	rest      [R...]     distance of the mean of each row from the row's first element
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
 //	→ dGamma  [K]        cotangent of gamma
@@ -119,16 +120,16 @@ func LayerNormGELUMatMulBiasTDeferred[T float32 | runtime.Float16 | runtime.BFlo
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGELUMatMulBiasGradN[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradNDeferred(b, x, gamma, beta, w, rstd, dY)
+func LayerNormGELUMatMulBiasGradN[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), rest.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradNDeferred(b, x, gamma, beta, w, rstd, rest, dY)
 	return dX, dGamma, dBeta, dW, dBias, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped(), dW.Untyped(), dBias.Untyped())
 }
 
 // LayerNormGELUMatMulBiasGradNDeferred is LayerNormGELUMatMulBiasGradN,
 // recorded in b. Its errors are those of LayerNormGELUMatMulBiasGradN: the
 // batch keeps the first one, and Sync returns it.
-func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
+func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGELUMatMulBiasGradNOp)
 	call.In(x.Untyped())
@@ -136,6 +137,7 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 	call.In(beta.Untyped())
 	call.In(w.Untyped())
 	call.In(rstd.Untyped())
+	call.In(rest.Untyped())
 	call.In(dY.Untyped())
 	call.Record("n")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2), runtime.Out[T](&call, 3), runtime.Out[T](&call, 4)
@@ -150,6 +152,7 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 //	beta      [K]        shift of each column
 //	w         [N, K]     weights, transposed when tb is t
 //	rstd      [R...]     1/sqrt(variance + eps) of each row
+//	rest      [R...]     distance of the mean of each row from the row's first element
 //	dY        [R..., N]  cotangent of y
 //	→ dX      [R..., K]  cotangent of x
 //	→ dGamma  [K]        cotangent of gamma
@@ -164,16 +167,16 @@ func LayerNormGELUMatMulBiasGradNDeferred[T float32 | runtime.Float16 | runtime.
 //
 // It is an error to give shapes that disagree. The operands are not
 // changed, and may be one tensor or share memory.
-func LayerNormGELUMatMulBiasGradT[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
-	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), dY.Untyped())
-	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradTDeferred(b, x, gamma, beta, w, rstd, dY)
+func LayerNormGELUMatMulBiasGradT[T float32 | runtime.Float16 | runtime.BFloat16](x, gamma, beta, w runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T], err error) {
+	b := runtime.Immediate(x.Untyped(), gamma.Untyped(), beta.Untyped(), w.Untyped(), rstd.Untyped(), rest.Untyped(), dY.Untyped())
+	dX, dGamma, dBeta, dW, dBias = LayerNormGELUMatMulBiasGradTDeferred(b, x, gamma, beta, w, rstd, rest, dY)
 	return dX, dGamma, dBeta, dW, dBias, runtime.Finish(b, dX.Untyped(), dGamma.Untyped(), dBeta.Untyped(), dW.Untyped(), dBias.Untyped())
 }
 
 // LayerNormGELUMatMulBiasGradTDeferred is LayerNormGELUMatMulBiasGradT,
 // recorded in b. Its errors are those of LayerNormGELUMatMulBiasGradT: the
 // batch keeps the first one, and Sync returns it.
-func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
+func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.BFloat16](b *runtime.Batch, x, gamma, beta, w runtime.Tensor[T], rstd, rest runtime.Tensor[float32], dY runtime.Tensor[T]) (dX, dGamma, dBeta, dW, dBias runtime.Tensor[T]) {
 	var call runtime.Call
 	call.Begin(b, &layerNormGELUMatMulBiasGradTOp)
 	call.In(x.Untyped())
@@ -181,6 +184,7 @@ func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.
 	call.In(beta.Untyped())
 	call.In(w.Untyped())
 	call.In(rstd.Untyped())
+	call.In(rest.Untyped())
 	call.In(dY.Untyped())
 	call.Record("t")
 	return runtime.Out[T](&call, 0), runtime.Out[T](&call, 1), runtime.Out[T](&call, 2), runtime.Out[T](&call, 3), runtime.Out[T](&call, 4)
@@ -189,7 +193,7 @@ func LayerNormGELUMatMulBiasGradTDeferred[T float32 | runtime.Float16 | runtime.
 // layerNormGELUMatMulBiasNOp describes layernorm_gelu_matmul_bias (n) to the runtime.
 var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
-	Hash:  0x4e3241c0aa3838e1,
+	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
@@ -208,6 +212,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 		{Name: "y", Shape: []runtime.Dim{{0}, {2}}},
 		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}, Lazy: true},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -215,21 +220,21 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Variants: []runtime.Variant{{
 		Static: "n",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -241,21 +246,21 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	}, {
 		Static: "n",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -267,21 +272,21 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	}, {
 		Static: "n",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -293,7 +298,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGELUMatMulBiasGradNOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromOut, Index: 3}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2, 3, 4},
 	},
 }
@@ -301,7 +306,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 // layerNormGELUMatMulBiasTOp describes layernorm_gelu_matmul_bias (t) to the runtime.
 var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias",
-	Hash:  0x4e3241c0aa3838e1,
+	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
@@ -320,6 +325,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 		{Name: "y", Shape: []runtime.Dim{{0}, {2}}},
 		{Name: "mean", Shape: []runtime.Dim{{0}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}, Lazy: true},
 	},
 	Params: []runtime.Param{
 		{Name: "eps", Type: runtime.ParamF32},
@@ -327,21 +333,21 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Variants: []runtime.Variant{{
 		Static: "t",
 		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -353,21 +359,21 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	}, {
 		Static: "t",
 		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Outs:   []runtime.DType{runtime.F16, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.F16, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -379,21 +385,21 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	}, {
 		Static: "t",
 		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Outs:   []runtime.DType{runtime.BF16, runtime.F32, runtime.F32},
+		Outs:   []runtime.DType{runtime.BF16, runtime.F32, runtime.F32, runtime.F32},
 		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 6, Write: true}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}},
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Param: 0}, {Offset: 12, Wanted: 8}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 38100},
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 42000},
 			C:          cmatmul.LayerNormGELUMatMulBiasNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 5, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 8}, {Tensor: 9}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 9}, {Tensor: 10}, {Tensor: 1}, {Tensor: 2}, {Tensor: 3}, {Tensor: 4}, {Tensor: 5, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{1}}, {Offset: 24, Param: 0}},
 			BlockBytes: 32,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{1}, CostPer: 69955200, Scratch: 847872},
@@ -405,7 +411,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	}},
 	Grad: &runtime.Grad{
 		Op:   &layerNormGELUMatMulBiasGradTOp,
-		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromCotangent, Index: 0}},
+		Ins:  []runtime.GradIn{{From: runtime.FromIn, Index: 0}, {From: runtime.FromIn, Index: 1}, {From: runtime.FromIn, Index: 2}, {From: runtime.FromIn, Index: 3}, {From: runtime.FromOut, Index: 2}, {From: runtime.FromOut, Index: 3}, {From: runtime.FromCotangent, Index: 0}},
 		Outs: []uint8{0, 1, 2, 3, 4},
 	},
 }
@@ -413,7 +419,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 // layerNormGELUMatMulBiasGradNOp describes layernorm_gelu_matmul_bias_grad (n) to the runtime.
 var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
-	Hash:  0x4e3241c0aa3838e1,
+	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
@@ -429,6 +435,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 		{Name: "beta", Shape: []runtime.Dim{{1}}},
 		{Name: "w", Shape: []runtime.Dim{{1}, {2}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {2}}},
 	},
 	Outs: []runtime.Arg{
@@ -440,70 +447,60 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	},
 	Variants: []runtime.Variant{{
 		Static: "n",
-		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}, TransB: true},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0, 5}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF325,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
@@ -514,69 +511,59 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 		Ref: layerNormGELUMatMulBiasGradNF32Ref,
 	}, {
 		Static: "n",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF165,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
@@ -587,69 +574,59 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 		Ref: layerNormGELUMatMulBiasGradNF16Ref,
 	}, {
 		Static: "n",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 6}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF165,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 84}, {Axes: []uint8{2}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 128}, {Axes: []uint8{1}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}, {Axes: []uint8{1}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{1, 2, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
@@ -665,7 +642,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 // layerNormGELUMatMulBiasGradTOp describes layernorm_gelu_matmul_bias_grad (t) to the runtime.
 var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	Name:  "layernorm_gelu_matmul_bias_grad",
-	Hash:  0x4e3241c0aa3838e1,
+	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
@@ -681,6 +658,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 		{Name: "beta", Shape: []runtime.Dim{{1}}},
 		{Name: "w", Shape: []runtime.Dim{{2}, {1}}},
 		{Name: "rstd", Shape: []runtime.Dim{{0}}},
+		{Name: "rest", Shape: []runtime.Dim{{0}}},
 		{Name: "d_y", Shape: []runtime.Dim{{0}, {2}}},
 	},
 	Outs: []runtime.Arg{
@@ -692,70 +670,60 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	},
 	Variants: []runtime.Variant{{
 		Static: "t",
-		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
+		Ins:    []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
 		Outs:   []runtime.DType{runtime.F32, runtime.F32, runtime.F32, runtime.F32, runtime.F32},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF321,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0, 5}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF322,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF324,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF325,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF324,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{2}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 4}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
@@ -766,69 +734,59 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 		Ref: layerNormGELUMatMulBiasGradTF32Ref,
 	}, {
 		Static: "t",
-		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F16},
+		Ins:    []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F32, runtime.F32, runtime.F16},
 		Outs:   []runtime.DType{runtime.F16, runtime.F16, runtime.F16, runtime.F16, runtime.F16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF162,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNF164,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF165,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{2}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},
@@ -839,69 +797,59 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 		Ref: layerNormGELUMatMulBiasGradTF16Ref,
 	}, {
 		Static: "t",
-		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.BF16},
+		Ins:    []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.F32, runtime.F32, runtime.BF16},
 		Outs:   []runtime.DType{runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16, runtime.BF16},
-		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0}}, {Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
+		Temps:  []runtime.Temp{{Type: runtime.F32, Axes: []uint8{0, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{3, 1}}, {Type: runtime.F32, Axes: []uint8{4, 2}}},
 		Kernel: []runtime.Kernel{{
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}},
-			BlockBytes: 8,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Cost: []uint8{1}, CostPer: 600},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF161,
-			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 1}}, Threads: 256, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 16}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide", Aligned: []uint8{0}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1}}},
-		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 3}, {Tensor: 12, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 3}, {Tensor: 12, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF162,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
-			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0}}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2",
+			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 12}, {Tensor: 13, Write: true}, {Tensor: 14, Write: true}, {Tensor: 7, Write: true, InPlace: []uint8{0}}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4112000, Scratch: 32768},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF162,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 33, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide", Aligned: []uint8{0, 3, 4, 5, 6, 7, 8}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
+			Flops:      []runtime.Term{{Coef: 32, Axes: []uint8{0, 1}}, {Coef: 10, Axes: []uint8{0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4",
-			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 7, Write: true}, {Tensor: 8, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3",
+			Buffers:    []runtime.Buffer{{Tensor: 13}, {Tensor: 14}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{3}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}}, Cost: []uint8{3}, CostPer: 12800},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF164,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 32}}, Threads: 512},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{1, 3}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 0}, {Tensor: 11}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 9, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 0}, {Tensor: 5}, {Tensor: 4}, {Tensor: 1}, {Tensor: 2}, {Tensor: 10, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{2}}, {Offset: 16, Size: []uint8{0}}},
 			BlockBytes: 24,
-			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 22982400, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF165,
+			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{0}, CostPer: 9542400, Scratch: 847872},
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTBF164,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{2}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{2}, Tile: 64}}, Threads: 128}},
-			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 1, Axes: []uint8{0}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
+			Flops:      []runtime.Term{{Coef: 12, Axes: []uint8{0, 1}}, {Coef: 2, Axes: []uint8{2, 1, 0}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
-			Buffers:    []runtime.Buffer{{Tensor: 5}, {Tensor: 15, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5",
+			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 15, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{4}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
-			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
+			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide", Aligned: []uint8{0, 1}, Multiple: []runtime.GridDim{{Axes: []uint8{2}, Tile: 8}}},
 			Flops:      []runtime.Term{{Coef: 1, Axes: []uint8{0, 2}}},
 		}, {
-			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7",
-			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 10, Write: true}},
+			Symbol:     "kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6",
+			Buffers:    []runtime.Buffer{{Tensor: 15}, {Tensor: 11, Write: true}},
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}},
 			BlockBytes: 16,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 64}}, Cost: []uint8{4}, CostPer: 6400},

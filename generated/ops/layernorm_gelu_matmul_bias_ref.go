@@ -8,7 +8,7 @@ import (
 	"github.com/kernelgen/kgen/runtime"
 )
 
-// layerNormGELUMatMulBiasNF32Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, bias f32, y f32, mean f32, rstd f32, tb=n.
+// layerNormGELUMatMulBiasNF32Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, bias f32, y f32, mean f32, rstd f32, rest f32, tb=n.
 func layerNormGELUMatMulBiasNF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -22,6 +22,7 @@ func layerNormGELUMatMulBiasNF32Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[float32](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -109,9 +110,14 @@ func layerNormGELUMatMulBiasNF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasNF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, bias f16, y f16, mean f32, rstd f32, tb=n.
+// layerNormGELUMatMulBiasNF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, bias f16, y f16, mean f32, rstd f32, rest f32, tb=n.
 func layerNormGELUMatMulBiasNF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -125,6 +131,7 @@ func layerNormGELUMatMulBiasNF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.Float16](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -212,9 +219,14 @@ func layerNormGELUMatMulBiasNF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasNBF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, bias bf16, y bf16, mean f32, rstd f32, tb=n.
+// layerNormGELUMatMulBiasNBF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, bias bf16, y bf16, mean f32, rstd f32, rest f32, tb=n.
 func layerNormGELUMatMulBiasNBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -228,6 +240,7 @@ func layerNormGELUMatMulBiasNBF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -315,9 +328,14 @@ func layerNormGELUMatMulBiasNBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasTF32Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, bias f32, y f32, mean f32, rstd f32, tb=t.
+// layerNormGELUMatMulBiasTF32Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, bias f32, y f32, mean f32, rstd f32, rest f32, tb=t.
 func layerNormGELUMatMulBiasTF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -331,6 +349,7 @@ func layerNormGELUMatMulBiasTF32Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[float32](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -418,9 +437,14 @@ func layerNormGELUMatMulBiasTF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasTF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, bias f16, y f16, mean f32, rstd f32, tb=t.
+// layerNormGELUMatMulBiasTF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, bias f16, y f16, mean f32, rstd f32, rest f32, tb=t.
 func layerNormGELUMatMulBiasTF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -434,6 +458,7 @@ func layerNormGELUMatMulBiasTF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.Float16](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -521,9 +546,14 @@ func layerNormGELUMatMulBiasTF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasTBF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, bias bf16, y bf16, mean f32, rstd f32, tb=t.
+// layerNormGELUMatMulBiasTBF16Ref computes layernorm_gelu_matmul_bias in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, bias bf16, y bf16, mean f32, rstd f32, rest f32, tb=t.
 func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -537,6 +567,7 @@ func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.BFloat16](c, 5)
 	t_mean := runtime.RefSlice[float32](c, 6)
 	t_rstd := runtime.RefSlice[float32](c, 7)
+	t_rest := runtime.RefSlice[float32](c, 8)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -624,9 +655,14 @@ func layerNormGELUMatMulBiasTBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGELUMatMulBiasGradNF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=n.
+// layerNormGELUMatMulBiasGradNF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, rest f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=n.
 func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -636,12 +672,13 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[float32](c, 2)
 	t_w := runtime.RefSlice[float32](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[float32](c, 5)
-	t_d_x := runtime.RefSlice[float32](c, 6)
-	t_d_gamma := runtime.RefSlice[float32](c, 7)
-	t_d_beta := runtime.RefSlice[float32](c, 8)
-	t_d_w := runtime.RefSlice[float32](c, 9)
-	t_d_bias := runtime.RefSlice[float32](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[float32](c, 6)
+	t_d_x := runtime.RefSlice[float32](c, 7)
+	t_d_gamma := runtime.RefSlice[float32](c, 8)
+	t_d_beta := runtime.RefSlice[float32](c, 9)
+	t_d_w := runtime.RefSlice[float32](c, 10)
+	t_d_bias := runtime.RefSlice[float32](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -653,21 +690,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK]) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -691,11 +718,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iK*nN+iN])
+				acc3 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iK*nN+iN])
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -710,11 +737,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -726,11 +753,11 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -741,51 +768,51 @@ func layerNormGELUMatMulBiasGradNF32Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = float32(acc7)
+		t_d_gamma[iK] = float32(acc6)
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = float32(acc8)
+		t_d_beta[iK] = float32(acc7)
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = float32(acc9)
+			t_d_w[iK*nN+iN] = float32(acc8)
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN])
+			acc9 += float64(t_d_y[iR*nN+iN])
 		}
-		t_d_bias[iN] = float32(acc10)
+		t_d_bias[iN] = float32(acc9)
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1)))
+			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK])-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1)))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradNF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=n.
+// layerNormGELUMatMulBiasGradNF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, rest f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=n.
 func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -795,12 +822,13 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[runtime.Float16](c, 2)
 	t_w := runtime.RefSlice[runtime.Float16](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 5)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 7)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 8)
-	t_d_w := runtime.RefSlice[runtime.Float16](c, 9)
-	t_d_bias := runtime.RefSlice[runtime.Float16](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 7)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 8)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 9)
+	t_d_w := runtime.RefSlice[runtime.Float16](c, 10)
+	t_d_bias := runtime.RefSlice[runtime.Float16](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -812,21 +840,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -850,11 +868,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
+				acc3 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -869,11 +887,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -885,11 +903,11 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -900,51 +918,51 @@ func layerNormGELUMatMulBiasGradNF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToFloat16(float32(acc7))
+		t_d_gamma[iK] = runtime.ToFloat16(float32(acc6))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToFloat16(float32(acc8))
+		t_d_beta[iK] = runtime.ToFloat16(float32(acc7))
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = runtime.ToFloat16(float32(acc9))
+			t_d_w[iK*nN+iN] = runtime.ToFloat16(float32(acc8))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN].Float32())
+			acc9 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc10))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc9))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradNBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=n.
+// layerNormGELUMatMulBiasGradNBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, rest f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=n.
 func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -954,12 +972,13 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_w := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 5)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 7)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 8)
-	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 9)
-	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 8)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 9)
+	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 10)
+	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -971,21 +990,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -1009,11 +1018,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
+				acc3 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iK*nN+iN].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -1028,11 +1037,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -1044,11 +1053,11 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -1059,51 +1068,51 @@ func layerNormGELUMatMulBiasGradNBF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc7))
+		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc6))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToBFloat16(float32(acc8))
+		t_d_beta[iK] = runtime.ToBFloat16(float32(acc7))
 	}
 
 	// d_w[K, N]: sum over R
 	for iK := range nK {
 		for iN := range nN {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iK*nN+iN] = runtime.ToBFloat16(float32(acc9))
+			t_d_w[iK*nN+iN] = runtime.ToBFloat16(float32(acc8))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN].Float32())
+			acc9 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc10))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc9))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=t.
+// layerNormGELUMatMulBiasGradTF32Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f32, gamma f32, beta f32, w f32, rstd f32, rest f32, d_y f32, d_x f32, d_gamma f32, d_beta f32, d_w f32, d_bias f32, tb=t.
 func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1113,12 +1122,13 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[float32](c, 2)
 	t_w := runtime.RefSlice[float32](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[float32](c, 5)
-	t_d_x := runtime.RefSlice[float32](c, 6)
-	t_d_gamma := runtime.RefSlice[float32](c, 7)
-	t_d_beta := runtime.RefSlice[float32](c, 8)
-	t_d_w := runtime.RefSlice[float32](c, 9)
-	t_d_bias := runtime.RefSlice[float32](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[float32](c, 6)
+	t_d_x := runtime.RefSlice[float32](c, 7)
+	t_d_gamma := runtime.RefSlice[float32](c, 8)
+	t_d_beta := runtime.RefSlice[float32](c, 9)
+	t_d_w := runtime.RefSlice[float32](c, 10)
+	t_d_bias := runtime.RefSlice[float32](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -1130,21 +1140,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK]) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK])-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK]) + float64(t_beta[iK])
 		}
 	}
 
@@ -1168,11 +1168,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iN*nK+iK])
+				acc3 += float64(t_d_y[iR*nN+iN]) * float64(t_w[iN*nK+iK])
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -1187,11 +1187,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK]) * (float64(t_x[iR*nK+iK]) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -1203,11 +1203,11 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK])
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -1218,51 +1218,51 @@ func layerNormGELUMatMulBiasGradTF32Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK]) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = float32(acc7)
+		t_d_gamma[iK] = float32(acc6)
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = float32(acc8)
+		t_d_beta[iK] = float32(acc7)
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN]) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = float32(acc9)
+			t_d_w[iN*nK+iK] = float32(acc8)
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN])
+			acc9 += float64(t_d_y[iR*nN+iN])
 		}
-		t_d_bias[iN] = float32(acc10)
+		t_d_bias[iN] = float32(acc9)
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK])-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1)))
+			t_d_x[iR*nK+iK] = float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK])-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1)))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=t.
+// layerNormGELUMatMulBiasGradTF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x f16, gamma f16, beta f16, w f16, rstd f32, rest f32, d_y f16, d_x f16, d_gamma f16, d_beta f16, d_w f16, d_bias f16, tb=t.
 func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1272,12 +1272,13 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[runtime.Float16](c, 2)
 	t_w := runtime.RefSlice[runtime.Float16](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 5)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 6)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 7)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 8)
-	t_d_w := runtime.RefSlice[runtime.Float16](c, 9)
-	t_d_bias := runtime.RefSlice[runtime.Float16](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 7)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 8)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 9)
+	t_d_w := runtime.RefSlice[runtime.Float16](c, 10)
+	t_d_bias := runtime.RefSlice[runtime.Float16](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -1289,21 +1290,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -1327,11 +1318,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
+				acc3 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -1346,11 +1337,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -1362,11 +1353,11 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -1377,51 +1368,51 @@ func layerNormGELUMatMulBiasGradTF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToFloat16(float32(acc7))
+		t_d_gamma[iK] = runtime.ToFloat16(float32(acc6))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToFloat16(float32(acc8))
+		t_d_beta[iK] = runtime.ToFloat16(float32(acc7))
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = runtime.ToFloat16(float32(acc9))
+			t_d_w[iN*nK+iK] = runtime.ToFloat16(float32(acc8))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN].Float32())
+			acc9 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToFloat16(float32(acc10))
+		t_d_bias[iN] = runtime.ToFloat16(float32(acc9))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }
 
-// layerNormGELUMatMulBiasGradTBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=t.
+// layerNormGELUMatMulBiasGradTBF16Ref computes layernorm_gelu_matmul_bias_grad in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, w bf16, rstd f32, rest f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16, d_w bf16, d_bias bf16, tb=t.
 func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nK := c.Size[1]
@@ -1431,12 +1422,13 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	t_beta := runtime.RefSlice[runtime.BFloat16](c, 2)
 	t_w := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_rstd := runtime.RefSlice[float32](c, 4)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 5)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 6)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 7)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 8)
-	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 9)
-	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 10)
+	t_rest := runtime.RefSlice[float32](c, 5)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 7)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 8)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 9)
+	t_d_w := runtime.RefSlice[runtime.BFloat16](c, 10)
+	t_d_bias := runtime.RefSlice[runtime.BFloat16](c, 11)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -1448,21 +1440,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over K
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iK := range nK {
-			acc3 += float64(t_x[iR*nK+iK].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nK, 1))
-	}
-
 	// h_gelu_x[R, K]
 	l_h_gelu_x := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
+			l_h_gelu_x[iR*nK+iK] = (float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR]))*float64(t_rstd[iR])*float64(t_gamma[iK].Float32()) + float64(t_beta[iK].Float32())
 		}
 	}
 
@@ -1486,11 +1468,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	l_d_h := make([]float64, nR*nK)
 	for iR := range nR {
 		for iK := range nK {
-			acc4 := 0.0
+			acc3 := 0.0
 			for iN := range nN {
-				acc4 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
+				acc3 += float64(t_d_y[iR*nN+iN].Float32()) * float64(t_w[iN*nK+iK].Float32())
 			}
-			l_d_h[iR*nK+iK] = acc4
+			l_d_h[iR*nK+iK] = acc3
 		}
 	}
 
@@ -1505,11 +1487,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	// d_rstd[R]: sum over K
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iK := range nK {
-			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR])
+			acc4 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32()) * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc5
+		l_d_rstd[iR] = acc4
 	}
 
 	// d_var[R]
@@ -1521,11 +1503,11 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over K
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iK := range nK {
-			acc6 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
+			acc5 += l_d_h_gelu_x[iR*nK+iK] * float64(t_gamma[iK].Float32())
 		}
-		l_d_rest_part[iR] = acc6
+		l_d_rest_part[iR] = acc5
 	}
 
 	// d_rest[R]
@@ -1536,46 +1518,46 @@ func layerNormGELUMatMulBiasGradTBF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[K]: sum over R
 	for iK := range nK {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc6 += l_d_h_gelu_x[iR*nK+iK] * (float64(t_x[iR*nK+iK].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc7))
+		t_d_gamma[iK] = runtime.ToBFloat16(float32(acc6))
 	}
 
 	// d_beta[K]: sum over R
 	for iK := range nK {
-		acc8 := 0.0
+		acc7 := 0.0
 		for iR := range nR {
-			acc8 += l_d_h_gelu_x[iR*nK+iK]
+			acc7 += l_d_h_gelu_x[iR*nK+iK]
 		}
-		t_d_beta[iK] = runtime.ToBFloat16(float32(acc8))
+		t_d_beta[iK] = runtime.ToBFloat16(float32(acc7))
 	}
 
 	// d_w[N, K]: sum over R
 	for iN := range nN {
 		for iK := range nK {
-			acc9 := 0.0
+			acc8 := 0.0
 			for iR := range nR {
-				acc9 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
+				acc8 += float64(t_d_y[iR*nN+iN].Float32()) * l_h[iR*nK+iK]
 			}
-			t_d_w[iN*nK+iK] = runtime.ToBFloat16(float32(acc9))
+			t_d_w[iN*nK+iK] = runtime.ToBFloat16(float32(acc8))
 		}
 	}
 
 	// d_bias[N]: sum over R
 	for iN := range nN {
-		acc10 := 0.0
+		acc9 := 0.0
 		for iR := range nR {
-			acc10 += float64(t_d_y[iR*nN+iN].Float32())
+			acc9 += float64(t_d_y[iR*nN+iN].Float32())
 		}
-		t_d_bias[iN] = runtime.ToBFloat16(float32(acc10))
+		t_d_bias[iN] = runtime.ToBFloat16(float32(acc9))
 	}
 
 	// d_x[R, K]
 	for iR := range nR {
 		for iK := range nK {
-			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-l_rest[iR])/float64(max(nK, 1)) + l_d_rest[iR]/float64(max(nK, 1))))
+			t_d_x[iR*nK+iK] = runtime.ToBFloat16(float32(l_d_h_gelu_x[iR*nK+iK]*float64(t_gamma[iK].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nK, 1))*(float64(t_x[iR*nK+iK].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nK, 1))))
 		}
 	}
 }

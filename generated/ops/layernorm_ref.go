@@ -8,7 +8,7 @@ import (
 	"github.com/kernelgen/kgen/runtime"
 )
 
-// layerNormF32Ref computes layernorm in float64, one loop nest for each step: x f32, gamma f32, beta f32, y f32, mean f32, rstd f32.
+// layerNormF32Ref computes layernorm in float64, one loop nest for each step: x f32, gamma f32, beta f32, y f32, mean f32, rstd f32, rest f32.
 func layerNormF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
@@ -19,6 +19,7 @@ func layerNormF32Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[float32](c, 3)
 	t_mean := runtime.RefSlice[float32](c, 4)
 	t_rstd := runtime.RefSlice[float32](c, 5)
+	t_rest := runtime.RefSlice[float32](c, 6)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -78,9 +79,14 @@ func layerNormF32Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormF16Ref computes layernorm in float64, one loop nest for each step: x f16, gamma f16, beta f16, y f16, mean f32, rstd f32.
+// layerNormF16Ref computes layernorm in float64, one loop nest for each step: x f16, gamma f16, beta f16, y f16, mean f32, rstd f32, rest f32.
 func layerNormF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
@@ -91,6 +97,7 @@ func layerNormF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.Float16](c, 3)
 	t_mean := runtime.RefSlice[float32](c, 4)
 	t_rstd := runtime.RefSlice[float32](c, 5)
+	t_rest := runtime.RefSlice[float32](c, 6)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -150,9 +157,14 @@ func layerNormF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormBF16Ref computes layernorm in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, y bf16, mean f32, rstd f32.
+// layerNormBF16Ref computes layernorm in float64, one loop nest for each step: x bf16, gamma bf16, beta bf16, y bf16, mean f32, rstd f32, rest f32.
 func layerNormBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
@@ -163,6 +175,7 @@ func layerNormBF16Ref(c *runtime.RefCall) {
 	t_y := runtime.RefSlice[runtime.BFloat16](c, 3)
 	t_mean := runtime.RefSlice[float32](c, 4)
 	t_rstd := runtime.RefSlice[float32](c, 5)
+	t_rest := runtime.RefSlice[float32](c, 6)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -222,19 +235,25 @@ func layerNormBF16Ref(c *runtime.RefCall) {
 	for iR := range nR {
 		t_rstd[iR] = float32(l_rstd[iR])
 	}
+
+	// rest[R]
+	for iR := range nR {
+		t_rest[iR] = float32(l_rest[iR])
+	}
 }
 
-// layerNormGradF32Ref computes layernorm_grad in float64, one loop nest for each step: x f32, gamma f32, rstd f32, d_y f32, d_x f32, d_gamma f32, d_beta f32.
+// layerNormGradF32Ref computes layernorm_grad in float64, one loop nest for each step: x f32, gamma f32, rstd f32, rest f32, d_y f32, d_x f32, d_gamma f32, d_beta f32.
 func layerNormGradF32Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[float32](c, 0)
 	t_gamma := runtime.RefSlice[float32](c, 1)
 	t_rstd := runtime.RefSlice[float32](c, 2)
-	t_d_y := runtime.RefSlice[float32](c, 3)
-	t_d_x := runtime.RefSlice[float32](c, 4)
-	t_d_gamma := runtime.RefSlice[float32](c, 5)
-	t_d_beta := runtime.RefSlice[float32](c, 6)
+	t_rest := runtime.RefSlice[float32](c, 3)
+	t_d_y := runtime.RefSlice[float32](c, 4)
+	t_d_x := runtime.RefSlice[float32](c, 5)
+	t_d_gamma := runtime.RefSlice[float32](c, 6)
+	t_d_beta := runtime.RefSlice[float32](c, 7)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -246,24 +265,14 @@ func layerNormGradF32Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over D
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iD := range nD {
-			acc3 += float64(t_x[iR*nD+iD]) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nD, 1))
-	}
-
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc4 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR])
+			acc3 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc4
+		l_d_rstd[iR] = acc3
 	}
 
 	// d_var[R]
@@ -275,11 +284,11 @@ func layerNormGradF32Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over D
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc5 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD])
+			acc4 += float64(t_d_y[iR*nD+iD]) * float64(t_gamma[iD])
 		}
-		l_d_rest_part[iR] = acc5
+		l_d_rest_part[iR] = acc4
 	}
 
 	// d_rest[R]
@@ -290,41 +299,42 @@ func layerNormGradF32Ref(c *runtime.RefCall) {
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iR := range nR {
-			acc6 += float64(t_d_y[iR*nD+iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc5 += float64(t_d_y[iR*nD+iD]) * (float64(t_x[iR*nD+iD]) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = float32(acc6)
+		t_d_gamma[iD] = float32(acc5)
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nD+iD])
+			acc6 += float64(t_d_y[iR*nD+iD])
 		}
-		t_d_beta[iD] = float32(acc7)
+		t_d_beta[iD] = float32(acc6)
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD])-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1)))
+			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nD, 1))*(float64(t_x[iR*nD+iD])-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nD, 1)))
 		}
 	}
 }
 
-// layerNormGradF16Ref computes layernorm_grad in float64, one loop nest for each step: x f16, gamma f16, rstd f32, d_y f16, d_x f16, d_gamma f16, d_beta f16.
+// layerNormGradF16Ref computes layernorm_grad in float64, one loop nest for each step: x f16, gamma f16, rstd f32, rest f32, d_y f16, d_x f16, d_gamma f16, d_beta f16.
 func layerNormGradF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.Float16](c, 0)
 	t_gamma := runtime.RefSlice[runtime.Float16](c, 1)
 	t_rstd := runtime.RefSlice[float32](c, 2)
-	t_d_y := runtime.RefSlice[runtime.Float16](c, 3)
-	t_d_x := runtime.RefSlice[runtime.Float16](c, 4)
-	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 5)
-	t_d_beta := runtime.RefSlice[runtime.Float16](c, 6)
+	t_rest := runtime.RefSlice[float32](c, 3)
+	t_d_y := runtime.RefSlice[runtime.Float16](c, 4)
+	t_d_x := runtime.RefSlice[runtime.Float16](c, 5)
+	t_d_gamma := runtime.RefSlice[runtime.Float16](c, 6)
+	t_d_beta := runtime.RefSlice[runtime.Float16](c, 7)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -336,24 +346,14 @@ func layerNormGradF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over D
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iD := range nD {
-			acc3 += float64(t_x[iR*nD+iD].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nD, 1))
-	}
-
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
+			acc3 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc4
+		l_d_rstd[iR] = acc3
 	}
 
 	// d_var[R]
@@ -365,11 +365,11 @@ func layerNormGradF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over D
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
+			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
 		}
-		l_d_rest_part[iR] = acc5
+		l_d_rest_part[iR] = acc4
 	}
 
 	// d_rest[R]
@@ -380,41 +380,42 @@ func layerNormGradF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iR := range nR {
-			acc6 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = runtime.ToFloat16(float32(acc6))
+		t_d_gamma[iD] = runtime.ToFloat16(float32(acc5))
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nD+iD].Float32())
+			acc6 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		t_d_beta[iD] = runtime.ToFloat16(float32(acc7))
+		t_d_beta[iD] = runtime.ToFloat16(float32(acc6))
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nD, 1))*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nD, 1))))
 		}
 	}
 }
 
-// layerNormGradBF16Ref computes layernorm_grad in float64, one loop nest for each step: x bf16, gamma bf16, rstd f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16.
+// layerNormGradBF16Ref computes layernorm_grad in float64, one loop nest for each step: x bf16, gamma bf16, rstd f32, rest f32, d_y bf16, d_x bf16, d_gamma bf16, d_beta bf16.
 func layerNormGradBF16Ref(c *runtime.RefCall) {
 	nR := c.Size[0]
 	nD := c.Size[1]
 	t_x := runtime.RefSlice[runtime.BFloat16](c, 0)
 	t_gamma := runtime.RefSlice[runtime.BFloat16](c, 1)
 	t_rstd := runtime.RefSlice[float32](c, 2)
-	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 3)
-	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 4)
-	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 5)
-	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_rest := runtime.RefSlice[float32](c, 3)
+	t_d_y := runtime.RefSlice[runtime.BFloat16](c, 4)
+	t_d_x := runtime.RefSlice[runtime.BFloat16](c, 5)
+	t_d_gamma := runtime.RefSlice[runtime.BFloat16](c, 6)
+	t_d_beta := runtime.RefSlice[runtime.BFloat16](c, 7)
 
 	// first[R]
 	l_first := make([]float64, nR)
@@ -426,24 +427,14 @@ func layerNormGradBF16Ref(c *runtime.RefCall) {
 		l_first[iR] = v2
 	}
 
-	// rest[R]: mean over D
-	l_rest := make([]float64, nR)
-	for iR := range nR {
-		acc3 := 0.0
-		for iD := range nD {
-			acc3 += float64(t_x[iR*nD+iD].Float32()) - l_first[iR]
-		}
-		l_rest[iR] = acc3 / float64(max(nD, 1))
-	}
-
 	// d_rstd[R]: sum over D
 	l_d_rstd := make([]float64, nR)
 	for iR := range nR {
-		acc4 := 0.0
+		acc3 := 0.0
 		for iD := range nD {
-			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR])
+			acc3 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - float64(t_rest[iR]))
 		}
-		l_d_rstd[iR] = acc4
+		l_d_rstd[iR] = acc3
 	}
 
 	// d_var[R]
@@ -455,11 +446,11 @@ func layerNormGradBF16Ref(c *runtime.RefCall) {
 	// d_rest_part[R]: sum over D
 	l_d_rest_part := make([]float64, nR)
 	for iR := range nR {
-		acc5 := 0.0
+		acc4 := 0.0
 		for iD := range nD {
-			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
+			acc4 += float64(t_d_y[iR*nD+iD].Float32()) * float64(t_gamma[iD].Float32())
 		}
-		l_d_rest_part[iR] = acc5
+		l_d_rest_part[iR] = acc4
 	}
 
 	// d_rest[R]
@@ -470,26 +461,26 @@ func layerNormGradBF16Ref(c *runtime.RefCall) {
 
 	// d_gamma[D]: sum over R
 	for iD := range nD {
-		acc6 := 0.0
+		acc5 := 0.0
 		for iR := range nR {
-			acc6 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - l_rest[iR]) * float64(t_rstd[iR])
+			acc5 += float64(t_d_y[iR*nD+iD].Float32()) * (float64(t_x[iR*nD+iD].Float32()) - l_first[iR] - float64(t_rest[iR])) * float64(t_rstd[iR])
 		}
-		t_d_gamma[iD] = runtime.ToBFloat16(float32(acc6))
+		t_d_gamma[iD] = runtime.ToBFloat16(float32(acc5))
 	}
 
 	// d_beta[D]: sum over R
 	for iD := range nD {
-		acc7 := 0.0
+		acc6 := 0.0
 		for iR := range nR {
-			acc7 += float64(t_d_y[iR*nD+iD].Float32())
+			acc6 += float64(t_d_y[iR*nD+iD].Float32())
 		}
-		t_d_beta[iD] = runtime.ToBFloat16(float32(acc7))
+		t_d_beta[iD] = runtime.ToBFloat16(float32(acc6))
 	}
 
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-l_rest[iR])/float64(max(nD, 1)) + l_d_rest[iR]/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_var[iR]/float64(max(nD, 1))*(float64(t_x[iR*nD+iD].Float32())-l_first[iR]-float64(t_rest[iR])) + l_d_rest[iR]/float64(max(nD, 1))))
 		}
 	}
 }

@@ -176,7 +176,7 @@ var linearGradOp = runtime.Op{
 			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
 			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0}, Tile: 84}, {Axes: []uint8{1}, Tile: 512}}, Cost: []uint8{2}, CostPer: 201600, Scratch: 847872},
-			C:          cmatmul.LayerNormGELUMatMulBiasGradTF322,
+			C:          cmatmul.LayerNormGELUMatMulBiasGradTF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 128}, {Axes: []uint8{0}, Tile: 128}}, Threads: 256, Small: &runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 64}, {Axes: []uint8{0}, Tile: 64}}, Threads: 128}},
 			Flops:      []runtime.Term{{Coef: 2, Axes: []uint8{0, 1, 2}}},
 			Product:    &runtime.Product{Type: runtime.F32, A: 0, B: 1, C: 2, M: []uint8{0}, N: []uint8{1}, K: []uint8{2}},

@@ -185,7 +185,7 @@ var rmsNormGradOp = runtime.Op{
 			C:          crows.RMSNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_rmsnorm_grad_f32_1_wide", Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 4}}},
-			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f32_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -210,7 +210,7 @@ var rmsNormGradOp = runtime.Op{
 			C:          crows.RMSNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_rmsnorm_grad_f16_1_wide", Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},
@@ -235,7 +235,7 @@ var rmsNormGradOp = runtime.Op{
 			C:          crows.RMSNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
 			Wide:       &runtime.WideForm{Symbol: "kg_dd4f7221_rmsnorm_grad_bf16_1_wide", Aligned: []uint8{0, 1, 2, 4, 5}, Multiple: []runtime.GridDim{{Axes: []uint8{1}, Tile: 8}}},
-			Flops:      []runtime.Term{{Coef: 10, Axes: []uint8{0, 1}}, {Coef: 6, Axes: []uint8{0}}},
+			Flops:      []runtime.Term{{Coef: 9, Axes: []uint8{0, 1}}, {Coef: 7, Axes: []uint8{0}}},
 		}, {
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_bf16_2",
 			Buffers:    []runtime.Buffer{{Tensor: 6}, {Tensor: 5, Write: true}},

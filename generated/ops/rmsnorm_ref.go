@@ -164,7 +164,7 @@ func rmsNormGradF32Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]*float64(t_x[iR*nD+iD])/float64(max(nD, 1)))
+			t_d_x[iR*nD+iD] = float32(float64(t_d_y[iR*nD+iD])*float64(t_gamma[iD])*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]/float64(max(nD, 1))*float64(t_x[iR*nD+iD]))
 		}
 	}
 }
@@ -208,7 +208,7 @@ func rmsNormGradF16Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]*float64(t_x[iR*nD+iD].Float32())/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]/float64(max(nD, 1))*float64(t_x[iR*nD+iD].Float32())))
 		}
 	}
 }
@@ -252,7 +252,7 @@ func rmsNormGradBF16Ref(c *runtime.RefCall) {
 	// d_x[R, D]
 	for iR := range nR {
 		for iD := range nD {
-			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]*float64(t_x[iR*nD+iD].Float32())/float64(max(nD, 1))))
+			t_d_x[iR*nD+iD] = runtime.ToBFloat16(float32(float64(t_d_y[iR*nD+iD].Float32())*float64(t_gamma[iD].Float32())*float64(t_rstd[iR]) + 2.0*l_d_meansq[iR]/float64(max(nD, 1))*float64(t_x[iR*nD+iD].Float32())))
 		}
 	}
 }

@@ -387,9 +387,9 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_] * a_[at_2_ + s_];
+							d_b_reduced_block_[at_ + s_] = fma(d_y_[at_2_ + s_], a_[at_2_ + s_], 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+							d_b_reduced_block_[at_ + s_] = fma(d_y_[at_2_ + s_], a_[at_2_ + s_], d_b_reduced_block_[at_ + s_]);
 						}
 					}
 				}
@@ -441,7 +441,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * a_2_;
+					d_b_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 4 + v_]);
 				}
 			}
 		}
@@ -458,9 +458,9 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -561,9 +561,9 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+							d_b_reduced_block_[at_ + s_] = fma(float(d_y_[at_2_ + s_]), float(a_[at_2_ + s_]), 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_] += float(d_y_[at_2_ + s_]) * float(a_[at_2_ + s_]);
+							d_b_reduced_block_[at_ + s_] = fma(float(d_y_[at_2_ + s_]), float(a_[at_2_ + s_]), d_b_reduced_block_[at_ + s_]);
 						}
 					}
 				}
@@ -615,7 +615,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
@@ -632,9 +632,9 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -735,9 +735,9 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+							d_b_reduced_block_[at_ + s_] = fma(kg_from_bf16(d_y_[at_2_ + s_]), kg_from_bf16(a_[at_2_ + s_]), 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+							d_b_reduced_block_[at_ + s_] = fma(kg_from_bf16(d_y_[at_2_ + s_]), kg_from_bf16(a_[at_2_ + s_]), d_b_reduced_block_[at_ + s_]);
 						}
 					}
 				}
@@ -789,7 +789,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+					d_b_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_, a_2_, d_b_reduced_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
@@ -806,9 +806,9 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_reduced_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_reduced_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_reduced_block_[at_ + s_2_] = fma(d_y_2_, a_2_, d_b_reduced_block_[at_ + s_2_]);
 						}
 					}
 				}

@@ -13,7 +13,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0xedf92fdb88bcc496ul;
+constant ulong kg_spec_hash = 0x59a9b75900c8bdc9ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -147,21 +147,96 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -173,35 +248,44 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -221,12 +305,11 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -255,46 +338,113 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[4];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				count_ += 4;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -306,51 +456,44 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			const int v_ = (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -370,12 +513,11 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -408,21 +550,96 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = float(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -434,35 +651,44 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = float(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float logits_2_ = float(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -482,12 +708,11 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -516,46 +741,113 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -567,51 +859,44 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -631,12 +916,11 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -669,21 +953,96 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -695,35 +1054,44 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -743,12 +1111,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -777,46 +1144,113 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args.label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += precise::exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -828,51 +1262,44 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += precise::exp(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -892,12 +1319,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	total_ = simd_sum(total_);
 	average_sum_ = simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args.label_smoothing_;
 		const float logtotal_ = precise::log(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 

@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x33ded0922592a10dul;
+constant ulong kg_spec_hash = 0x708534f73b8c963ful;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -120,7 +120,7 @@ inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
 struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -147,8 +147,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = logits_[at_ + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -160,7 +182,59 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -172,35 +246,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
 					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -230,7 +313,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 struct kg_dd4f7221_cross_entropy_mean_f32_1_wide_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -252,7 +335,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[4];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -267,6 +350,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
@@ -278,20 +364,83 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				count_ += 4;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -303,51 +452,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			const int v_ = (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -604,7 +746,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -631,8 +773,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = float(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -644,7 +808,59 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = float(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = float(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -656,35 +872,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = float(logits_[at_ + v_2_]);
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = float(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
 					const float logits_2_ = float(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -714,7 +939,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -736,7 +961,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -751,6 +976,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -762,20 +990,83 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -787,51 +1078,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -942,7 +1226,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_2(
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -969,8 +1253,30 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -982,7 +1288,59 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -994,35 +1352,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
@@ -1052,7 +1419,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
 	long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -1074,7 +1441,7 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -1089,6 +1456,9 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -1100,20 +1470,83 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args.label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
+		kg_fault_set(fault, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args.ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += precise::exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -1125,51 +1558,44 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
-		kg_fault_set(fault, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args.ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += precise::exp(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += precise::exp(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += precise::exp(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);

@@ -777,6 +777,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -824,17 +825,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -844,7 +843,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 			}
 		}
@@ -885,6 +884,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -956,17 +956,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -975,7 +973,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -991,7 +989,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f32_wide(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1028,6 +1026,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -1075,17 +1074,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1095,7 +1092,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = half(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = half(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1136,6 +1133,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1207,17 +1205,15 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1226,7 +1222,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1242,7 +1238,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1279,6 +1275,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -1326,17 +1323,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1346,7 +1341,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1387,6 +1382,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1458,17 +1454,15 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 	st_ = simd_sum(st_);
 	ss_ = simd_sum(ss_);
 	tt_ = simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args.beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args.alpha_);
 	const float angle_product_ = d_angle_ * precise::rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = precise::rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1477,7 +1471,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1493,7 +1487,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

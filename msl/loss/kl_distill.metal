@@ -1239,6 +1239,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -1317,7 +1318,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -1409,6 +1410,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1536,7 +1538,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f32_wide(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1659,6 +1661,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -1737,7 +1740,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -1829,6 +1832,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1956,7 +1960,7 @@ kernel void kg_dd4f7221_kl_distill_grad_f16_wide(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2079,6 +2083,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -2157,7 +2162,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -2249,6 +2254,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -2376,7 +2382,7 @@ kernel void kg_dd4f7221_kl_distill_grad_bf16_wide(
 	t_total_ = simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = precise::log(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;

@@ -11,7 +11,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x4e3241c0aa3838e1ul;
+constant ulong kg_spec_hash = 0x67a74791e4639aceul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -250,11 +250,11 @@ inline void kg_multiply(thread kg_sums &sums, thread kg_block_bf16 &a, thread kg
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -262,10 +262,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		device const float *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -279,9 +280,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -290,7 +290,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
-					const float t_ = x_[at_ + k_] - first_;
+					const float t_ = x_[r_ * size_K_ + k_] - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -310,7 +310,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -319,8 +319,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = x_[at_ + k_] - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = x_[r_ * size_K_ + k_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -339,21 +339,24 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -361,10 +364,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		device const float *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -380,16 +384,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
-			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + k_);
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -408,7 +411,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -432,7 +435,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -441,7 +444,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -452,12 +455,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -476,11 +479,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -775,11 +781,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -787,10 +793,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		device const half *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -804,9 +811,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -815,7 +821,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_ = float(x_[at_ + k_]) - first_;
+					const float t_ = float(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -835,7 +841,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -844,8 +850,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = float(x_[at_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = float(x_[r_ * size_K_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -864,21 +870,24 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -886,10 +895,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		device const half *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -905,16 +915,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
-			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -933,7 +942,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -957,7 +966,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -966,7 +975,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -977,12 +986,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1001,11 +1010,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -1300,11 +1312,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -1312,10 +1324,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		device const ushort *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -1329,9 +1342,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -1340,7 +1352,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -1360,7 +1372,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -1369,8 +1381,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1389,21 +1401,24 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
 	long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -1411,10 +1426,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		device const ushort *x_ [[buffer(0)]],
 		device float *mean_ [[buffer(1)]],
 		device float *rstd_ [[buffer(2)]],
-		device float *rest_sum_ [[buffer(3)]],
-		device float *var_sum_ [[buffer(4)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args &args [[buffer(5)]],
-		device kg_fault *fault [[buffer(6)]],
+		device float *rest_ [[buffer(3)]],
+		device float *rest_sum_ [[buffer(4)]],
+		device float *var_sum_ [[buffer(5)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args &args [[buffer(6)]],
+		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -1430,16 +1446,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
-			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1458,7 +1473,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -1482,7 +1497,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	rest_sum_2_ = simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1491,7 +1506,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -1502,12 +1517,12 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1526,11 +1541,14 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 	}
 	var_sum_2_ = simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args.eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -2692,146 +2710,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
-		device const float *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += x_[at_ + k_] - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
-		device const float *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	float x_run_[4];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			kg_load_f32x4(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -2952,18 +2843,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3083,15 +2974,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
@@ -3099,7 +2990,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device float *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -3120,12 +3011,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -3135,10 +3025,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
+						const float t_3_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -3167,7 +3057,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -3177,18 +3067,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
+						const float t_5_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_[row_ * size_K_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -3204,15 +3094,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
@@ -3220,7 +3110,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device float *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -3259,20 +3149,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_K_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
@@ -3285,7 +3174,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -3303,17 +3192,17 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -3343,7 +3232,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -3359,15 +3248,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -3375,10 +3264,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -3386,16 +3275,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -3403,7 +3292,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -3420,18 +3309,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_K_;
 	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
 		device float *d_gamma_ [[buffer(2)]],
 		device float *d_beta_ [[buffer(3)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3484,22 +3373,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_y_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3531,7 +3420,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -3540,13 +3428,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -3624,22 +3512,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 		device const float *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const float *gamma_ [[buffer(3)]],
 		device const float *beta_ [[buffer(4)]],
 		device const float *d_y_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3671,7 +3559,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -3680,13 +3567,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -3763,16 +3650,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -3807,16 +3694,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
 		device const float *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -3879,16 +3766,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long size_N_;
 	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device float *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -3929,146 +3816,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
-		device const half *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += float(x_[at_ + k_]) - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
-		device const half *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? float(x_[at_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_f16x8(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -4186,18 +3946,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -4315,15 +4075,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
@@ -4331,7 +4091,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device half *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -4352,12 +4112,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -4367,10 +4126,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = float(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_3_ = float(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -4399,7 +4158,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -4409,18 +4168,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = float(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_5_ = float(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = float(gamma_[k_]);
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -4436,15 +4195,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
@@ -4452,7 +4211,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device half *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -4491,20 +4250,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? float(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -4517,7 +4275,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -4535,17 +4293,17 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -4575,7 +4333,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -4591,15 +4349,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -4607,10 +4365,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -4618,16 +4376,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -4635,7 +4393,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -4652,18 +4410,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_K_;
 	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
 		device half *d_gamma_ [[buffer(2)]],
 		device half *d_beta_ [[buffer(3)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -4716,22 +4474,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const half *d_y_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -4763,7 +4521,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -4772,13 +4529,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -4856,22 +4613,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 		device const half *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const half *gamma_ [[buffer(3)]],
 		device const half *beta_ [[buffer(4)]],
 		device const half *d_y_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -4903,7 +4660,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -4912,13 +4668,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -4995,16 +4751,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5039,16 +4795,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
 		device const half *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5111,16 +4867,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long size_N_;
 	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device half *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -5161,146 +4917,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
-		device const ushort *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args {
-	long size_K_;
-};
-
-[[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
-		device const ushort *x_ [[buffer(0)]],
-		device float *rest_sum_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args &args [[buffer(2)]],
-		device kg_fault *fault [[buffer(3)]],
-		uint3 group [[threadgroup_position_in_grid]],
-		uint tid [[thread_index_in_threadgroup]],
-		uint lane [[thread_index_in_simdgroup]],
-		uint simd [[simdgroup_index_in_threadgroup]],
-		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[8];
-	const int size_K_ = int(args.size_K_);
-	float x_run_[8];
-	const int r_ = int(group.x);
-	const int thread_ = int(tid);
-	const int simd_ = int(simd);
-	const int threads_ = int(threads.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_bf16x8(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = simd_sum(rest_sum_thread_);
-	if (int(lane) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	threadgroup_barrier(mem_flags::mem_threadgroup);
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(lane);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5418,18 +5047,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5547,15 +5176,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
@@ -5563,7 +5192,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device ushort *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5584,12 +5213,11 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -5599,10 +5227,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_3_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -5631,7 +5259,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -5641,18 +5269,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_5_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -5668,15 +5296,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args {
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
@@ -5684,7 +5312,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		device float *d_gamma_reduced_block_ [[buffer(6)]],
 		device float *d_beta_reduced_block_ [[buffer(7)]],
 		device ushort *d_x_ [[buffer(8)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args &args [[buffer(9)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args &args [[buffer(9)]],
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -5723,20 +5351,19 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(group.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -5749,7 +5376,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -5767,17 +5394,17 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -5807,7 +5434,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 		d_rstd_ = simd_sum(d_rstd_);
 		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -5823,15 +5450,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -5839,10 +5466,10 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -5850,16 +5477,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -5867,7 +5494,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -5884,18 +5511,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_K_;
 	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		device const float *d_gamma_reduced_block_ [[buffer(0)]],
 		device const float *d_beta_reduced_block_ [[buffer(1)]],
 		device ushort *d_gamma_ [[buffer(2)]],
 		device ushort *d_beta_ [[buffer(3)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(4)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args &args [[buffer(4)]],
 		device kg_fault *fault [[buffer(5)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -5948,22 +5575,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const ushort *d_y_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -5995,7 +5622,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6004,13 +5630,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -6088,22 +5714,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args {
 	long size_N_;
 	long size_K_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 		device const ushort *x_ [[buffer(0)]],
-		device const float *rest_sum_ [[buffer(1)]],
+		device const float *rest_ [[buffer(1)]],
 		device const float *rstd_ [[buffer(2)]],
 		device const ushort *gamma_ [[buffer(3)]],
 		device const ushort *beta_ [[buffer(4)]],
 		device const ushort *d_y_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6135,7 +5761,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6144,13 +5769,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -6227,16 +5852,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -6271,16 +5896,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args {
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
 		device const ushort *d_y_ [[buffer(0)]],
 		device float *d_bias_reduced_block_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -6343,16 +5968,16 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long size_N_;
 	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		device const float *d_bias_reduced_block_ [[buffer(0)]],
 		device ushort *d_bias_ [[buffer(1)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args &args [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args &args [[buffer(2)]],
 		device kg_fault *fault [[buffer(3)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6394,18 +6019,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6526,18 +6151,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6657,22 +6282,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const float *gamma_ [[buffer(4)]],
 		device const float *beta_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6704,7 +6329,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6732,13 +6356,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -6797,22 +6421,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 		device const float *d_y_ [[buffer(0)]],
 		device const float *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const float *gamma_ [[buffer(4)]],
 		device const float *beta_ [[buffer(5)]],
 		device float *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -6844,7 +6468,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6872,13 +6495,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -6936,18 +6559,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -7068,18 +6691,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -7200,22 +6823,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const half *gamma_ [[buffer(4)]],
 		device const half *beta_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -7247,7 +6870,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7275,13 +6897,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7340,22 +6962,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 		device const half *d_y_ [[buffer(0)]],
 		device const half *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const half *gamma_ [[buffer(4)]],
 		device const half *beta_ [[buffer(5)]],
 		device half *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -7387,7 +7009,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7415,13 +7036,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? float(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7479,18 +7100,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -7611,18 +7232,18 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args {
 	long size_K_;
 	long size_R_;
 	long size_N_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *w_ [[buffer(1)]],
 		device float *d_h_ [[buffer(2)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args &args [[buffer(3)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args &args [[buffer(3)]],
 		device kg_fault *fault [[buffer(4)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
@@ -7743,22 +7364,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const ushort *gamma_ [[buffer(4)]],
 		device const ushort *beta_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -7790,7 +7411,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7818,13 +7438,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7883,22 +7503,22 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args {
 	long size_K_;
 	long size_N_;
 	long size_R_;
 };
 
 [[max_total_threads_per_threadgroup(128)]]
-kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small(
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 		device const ushort *d_y_ [[buffer(0)]],
 		device const ushort *x_ [[buffer(1)]],
-		device const float *rest_sum_ [[buffer(2)]],
+		device const float *rest_ [[buffer(2)]],
 		device const float *rstd_ [[buffer(3)]],
 		device const ushort *gamma_ [[buffer(4)]],
 		device const ushort *beta_ [[buffer(5)]],
 		device ushort *d_w_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args &args [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args &args [[buffer(7)]],
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
@@ -7930,7 +7550,6 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small(
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7958,13 +7577,13 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small(
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;

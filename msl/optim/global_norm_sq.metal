@@ -108,6 +108,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
@@ -135,7 +136,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2(
 	}
 	part_ = simd_sum(part_);
 	if (thread_ == 0) {
-		y_[0] = total_[0] + part_;
+		y_[0] = total_2_ + part_;
 	}
 }
 
@@ -162,6 +163,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -203,7 +205,7 @@ kernel void kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 	}
 	part_ = simd_sum(part_);
 	if (thread_ == 0) {
-		y_[0] = total_[0] + part_;
+		y_[0] = total_2_ + part_;
 	}
 }
 

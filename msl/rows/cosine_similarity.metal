@@ -653,6 +653,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = d_y_[r_];
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -700,7 +701,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
@@ -762,6 +762,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = d_y_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -833,7 +834,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f32_wide(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
@@ -908,6 +908,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = float(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -955,7 +956,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
@@ -1017,6 +1017,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = float(d_y_[r_]);
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1088,7 +1089,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = float(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
@@ -1163,6 +1163,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -1210,7 +1211,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));
@@ -1272,6 +1272,7 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1343,7 +1344,6 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 	ab_ = simd_sum(ab_);
 	aa_ = simd_sum(aa_);
 	bb_ = simd_sum(bb_);
-	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = precise::rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = precise::rsqrt(kg_max(aa_, 1e-12f));

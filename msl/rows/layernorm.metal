@@ -13,7 +13,7 @@
 #pragma METAL fp math_mode(safe)
 using namespace metal;
 
-constant ulong kg_spec_hash = 0x3cc0c8883f392802ul;
+constant ulong kg_spec_hash = 0x9eb90fb1ad812cc7ul;
 
 // The first bad value that a kernel of the program found.
 struct kg_fault {
@@ -100,11 +100,11 @@ inline void kg_store_bf16x8(device ushort *to, thread const float *from) {
 	*(device uint4 *)to = x;
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_f32_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -115,8 +115,9 @@ kernel void kg_dd4f7221_layernorm_f32(
 		device float *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_f32_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_f32_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -130,9 +131,8 @@ kernel void kg_dd4f7221_layernorm_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -141,7 +141,7 @@ kernel void kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_ = x_[at_ + d_] - first_;
+					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -161,7 +161,7 @@ kernel void kg_dd4f7221_layernorm_f32(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -170,8 +170,8 @@ kernel void kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -198,25 +198,28 @@ kernel void kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_f32_wide_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -227,8 +230,9 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 		device float *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_f32_wide_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_f32_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -247,16 +251,15 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
-			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -275,7 +278,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -299,7 +302,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -308,7 +311,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -319,12 +322,12 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -356,10 +359,10 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_f32x4(y_ + at_ + d_, y_out_);
+			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -367,7 +370,7 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -376,25 +379,28 @@ kernel void kg_dd4f7221_layernorm_f32_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_f32x4(y_ + at_ + d_, y_out_);
+				kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_f16_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -405,8 +411,9 @@ kernel void kg_dd4f7221_layernorm_f16(
 		device half *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_f16_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_f16_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -420,9 +427,8 @@ kernel void kg_dd4f7221_layernorm_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -431,7 +437,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_ = float(x_[at_ + d_]) - first_;
+					const float t_ = float(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -451,7 +457,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -460,8 +466,8 @@ kernel void kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = float(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -488,25 +494,28 @@ kernel void kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = float(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_f16_wide_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -517,8 +526,9 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 		device half *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_f16_wide_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_f16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -537,16 +547,15 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
-			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? float(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -565,7 +574,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -589,7 +598,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -598,7 +607,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -609,12 +618,12 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -646,10 +655,10 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_f16x8(y_ + at_ + d_, y_out_);
+			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -657,7 +666,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -666,25 +675,28 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_f16x8(y_ + at_ + d_, y_out_);
+				kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_bf16_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -695,8 +707,9 @@ kernel void kg_dd4f7221_layernorm_bf16(
 		device ushort *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_bf16_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_bf16_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -710,9 +723,8 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -721,7 +733,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -741,7 +753,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -750,8 +762,8 @@ kernel void kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -778,25 +790,28 @@ kernel void kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_bf16_wide_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -807,8 +822,9 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 		device ushort *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_dd4f7221_layernorm_bf16_wide_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_bf16_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -827,16 +843,15 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
-			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -855,7 +870,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -879,7 +894,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -888,7 +903,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -899,12 +914,12 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -936,10 +951,10 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -947,7 +962,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -956,17 +971,20 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+				kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
@@ -978,23 +996,23 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1(
-		device const float *x_ [[buffer(0)]],
-		device const float *d_y_ [[buffer(1)]],
-		device const float *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_f32_1_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const float *d_y_ [[buffer(0)]],
+		device const float *gamma_ [[buffer(1)]],
+		device const float *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device float *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_f32_1_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
@@ -1007,12 +1025,13 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
@@ -1020,67 +1039,35 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = x_[at_2_ + d_] - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_4_ = d_y_2_ * gamma_[d_];
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
-						const float t_4_ = x_[at_2_ + d_] - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1090,15 +1077,14 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_5_ = d_y_2_ * gamma_[d_];
-						const float t_6_ = x_[at_2_ + d_] - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -1109,6 +1095,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
@@ -1120,32 +1107,32 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
-		device const float *x_ [[buffer(0)]],
-		device const float *d_y_ [[buffer(1)]],
-		device const float *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device float *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_f32_1_wide_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const float *d_y_ [[buffer(0)]],
+		device const float *gamma_ [[buffer(1)]],
+		device const float *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device float *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_f32_1_wide_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[4];
-	float x_run_[4];
 	float d_y_run_[4];
+	float x_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -1165,78 +1152,19 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + row_ * size_D_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_f32x4(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1244,53 +1172,59 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -1300,17 +1234,16 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1318,23 +1251,22 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -1342,10 +1274,11 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1429,23 +1362,23 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1(
-		device const half *x_ [[buffer(0)]],
-		device const half *d_y_ [[buffer(1)]],
-		device const half *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_f16_1_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const half *d_y_ [[buffer(0)]],
+		device const half *gamma_ [[buffer(1)]],
+		device const half *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device half *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_f16_1_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
@@ -1458,12 +1391,13 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1471,67 +1405,35 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = float(x_[at_2_ + d_]) - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = float(d_y_[at_2_ + d_]);
-						const float t_4_ = d_y_2_ * float(gamma_[d_]);
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
-						const float t_4_ = float(x_[at_2_ + d_]) - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1541,15 +1443,14 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = float(d_y_[at_2_ + d_]);
+						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * float(gamma_[d_]);
-						const float t_6_ = float(x_[at_2_ + d_]) - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						const float t_6_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -1560,6 +1461,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
@@ -1571,32 +1473,32 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
-		device const half *x_ [[buffer(0)]],
-		device const half *d_y_ [[buffer(1)]],
-		device const half *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device half *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_f16_1_wide_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const half *d_y_ [[buffer(0)]],
+		device const half *gamma_ [[buffer(1)]],
+		device const half *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device half *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_f16_1_wide_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[8];
-	float x_run_[8];
 	float d_y_run_[8];
+	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -1616,78 +1518,19 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? float(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? float(x_[at_2_]) : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_f16x8(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1695,53 +1538,59 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -1751,17 +1600,16 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1769,23 +1617,22 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -1793,10 +1640,11 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
@@ -1880,23 +1728,23 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1(
-		device const ushort *x_ [[buffer(0)]],
-		device const ushort *d_y_ [[buffer(1)]],
-		device const ushort *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_bf16_1_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *gamma_ [[buffer(1)]],
+		device const ushort *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device ushort *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_bf16_1_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	const int thread_ = int(tid);
@@ -1909,12 +1757,13 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1922,67 +1771,35 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1992,15 +1809,14 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						const float t_6_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -2011,6 +1827,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 }
 
@@ -2022,32 +1839,32 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 
 [[max_total_threads_per_threadgroup(512)]]
 kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
-		device const ushort *x_ [[buffer(0)]],
-		device const ushort *d_y_ [[buffer(1)]],
-		device const ushort *gamma_ [[buffer(2)]],
-		device const float *rstd_ [[buffer(3)]],
-		device float *d_gamma_reduced_block_ [[buffer(4)]],
-		device float *d_beta_reduced_block_ [[buffer(5)]],
-		device ushort *d_x_ [[buffer(6)]],
-		constant kg_dd4f7221_layernorm_grad_bf16_1_wide_args &args [[buffer(7)]],
-		device kg_fault *fault [[buffer(8)]],
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *gamma_ [[buffer(1)]],
+		device const ushort *x_ [[buffer(2)]],
+		device const float *rest_ [[buffer(3)]],
+		device const float *rstd_ [[buffer(4)]],
+		device float *d_gamma_reduced_block_ [[buffer(5)]],
+		device float *d_beta_reduced_block_ [[buffer(6)]],
+		device ushort *d_x_ [[buffer(7)]],
+		constant kg_dd4f7221_layernorm_grad_bf16_1_wide_args &args [[buffer(8)]],
+		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
 		uint simd [[simdgroup_index_in_threadgroup]],
 		uint3 threads [[threads_per_threadgroup]]) {
-	threadgroup float rest_sum_parts_[16];
-	threadgroup float d_rest_part_parts_[16];
 	threadgroup float d_rstd_parts_[16];
+	threadgroup float d_rest_part_parts_[16];
 	const int size_D_ = int(args.size_D_);
 	const int size_R_ = int(args.size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[8];
-	float x_run_[8];
 	float d_y_run_[8];
+	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -2067,78 +1884,19 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
-		if (int(lane) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		threadgroup_barrier(mem_flags::mem_threadgroup);
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(lane);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = simd_sum(rest_sum_);
-		d_rest_part_ = simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2146,53 +1904,59 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fma(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fma(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fma(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fma(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = simd_sum(d_rest_part_thread_);
 		if (int(lane) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		threadgroup_barrier(mem_flags::mem_threadgroup);
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(lane);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(lane);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -2202,17 +1966,16 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -2220,23 +1983,22 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -2244,10 +2006,11 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {

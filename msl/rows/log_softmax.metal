@@ -132,8 +132,22 @@ kernel void kg_dd4f7221_log_softmax_f32(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -145,7 +159,29 @@ kernel void kg_dd4f7221_log_softmax_f32(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -157,25 +193,26 @@ kernel void kg_dd4f7221_log_softmax_f32(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				const float t_ = x_2_ - base_2_;
+				const float e_ = precise::exp(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -196,7 +233,7 @@ kernel void kg_dd4f7221_log_softmax_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = t_ - logtotal_;
 				}
 			}
@@ -236,8 +273,9 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[4];
+	float x_slab_[16];
 	float y_out_[4];
+	float x_run_[4];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -252,6 +290,7 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -263,20 +302,50 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -288,8 +357,12 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -297,30 +370,13 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
-				total_thread_ += e_;
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -340,7 +396,7 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -355,7 +411,7 @@ kernel void kg_dd4f7221_log_softmax_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -401,8 +457,22 @@ kernel void kg_dd4f7221_log_softmax_f16(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -414,7 +484,29 @@ kernel void kg_dd4f7221_log_softmax_f16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -426,25 +518,26 @@ kernel void kg_dd4f7221_log_softmax_f16(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_]);
+				const float t_ = x_2_ - base_2_;
+				const float e_ = precise::exp(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -465,7 +558,7 @@ kernel void kg_dd4f7221_log_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = half(t_ - logtotal_);
 				}
 			}
@@ -505,8 +598,9 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -521,6 +615,7 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -532,20 +627,50 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -557,8 +682,12 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -566,30 +695,13 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
-				total_thread_ += e_;
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -609,7 +721,7 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -624,7 +736,7 @@ kernel void kg_dd4f7221_log_softmax_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -670,8 +782,22 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -683,7 +809,29 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -695,25 +843,26 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				const float t_ = x_2_ - base_2_;
+				const float e_ = precise::exp(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -734,7 +883,7 @@ kernel void kg_dd4f7221_log_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
 				}
 			}
@@ -774,8 +923,9 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -790,6 +940,7 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -801,20 +952,50 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = precise::exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -826,8 +1007,12 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -835,30 +1020,13 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				const float e_ = precise::exp(t_);
-				total_thread_ += e_;
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = precise::exp(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -878,7 +1046,7 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -893,7 +1061,7 @@ kernel void kg_dd4f7221_log_softmax_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -936,6 +1104,8 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -965,9 +1135,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1014,6 +1182,8 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1062,9 +1232,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f32_wide(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1125,6 +1293,8 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1154,9 +1324,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1203,6 +1371,8 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1251,9 +1421,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1314,6 +1482,8 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1343,9 +1513,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1392,6 +1560,8 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1440,9 +1610,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 	}
 	d_logtotal_part_ = simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = precise::log(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {

@@ -703,6 +703,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -733,9 +734,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
@@ -746,11 +746,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
-						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -804,6 +804,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -861,9 +862,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
@@ -875,8 +875,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 				}
 				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -896,11 +896,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
@@ -1002,6 +1002,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1032,9 +1033,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1045,11 +1045,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 						const float d_y_2_ = float(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
 						const float x_2_ = float(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -1103,6 +1103,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
@@ -1160,9 +1161,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1174,8 +1174,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -1195,11 +1195,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
@@ -1301,6 +1301,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1331,9 +1332,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1344,11 +1344,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -1402,6 +1402,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(group.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
@@ -1459,9 +1460,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1473,8 +1473,8 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -1494,11 +1494,11 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);

@@ -130,8 +130,22 @@ kernel void kg_dd4f7221_softmax_f32(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -143,7 +157,28 @@ kernel void kg_dd4f7221_softmax_f32(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -155,24 +190,25 @@ kernel void kg_dd4f7221_softmax_f32(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -193,7 +229,7 @@ kernel void kg_dd4f7221_softmax_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					const float e_ = precise::exp(x_2_ - base_);
+					const float e_ = precise::exp(x_2_ - base_2_);
 					y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
 				}
 			}
@@ -221,9 +257,10 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[4];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[4];
+	float x_run_[4];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -238,6 +275,7 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -249,20 +287,49 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -274,8 +341,12 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -283,29 +354,13 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float e_ = precise::exp(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -339,7 +394,7 @@ kernel void kg_dd4f7221_softmax_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
+					const float e_ = precise::exp(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ / total_;
 				}
 				kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -373,8 +428,22 @@ kernel void kg_dd4f7221_softmax_f16(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -386,7 +455,28 @@ kernel void kg_dd4f7221_softmax_f16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = float(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -398,24 +488,25 @@ kernel void kg_dd4f7221_softmax_f16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = float(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = float(x_[at_ + d_]);
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -428,6 +519,7 @@ kernel void kg_dd4f7221_softmax_f16(
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = 1.0f / total_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -436,8 +528,8 @@ kernel void kg_dd4f7221_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = float(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_);
-					y_[at_ + d_] = half(t_ ? 0.0f : e_ / total_);
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_[at_ + d_] = half(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -464,9 +556,10 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -481,6 +574,7 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -492,20 +586,49 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -517,8 +640,12 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -526,29 +653,13 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = precise::exp(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -561,6 +672,7 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = 1.0f / total_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -568,7 +680,7 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
@@ -582,8 +694,8 @@ kernel void kg_dd4f7221_softmax_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 				}
 				kg_store_f16x8(y_ + at_ + d_, y_out_);
 			}
@@ -616,8 +728,22 @@ kernel void kg_dd4f7221_softmax_bf16(
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -629,7 +755,28 @@ kernel void kg_dd4f7221_softmax_bf16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -641,24 +788,25 @@ kernel void kg_dd4f7221_softmax_bf16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -671,6 +819,7 @@ kernel void kg_dd4f7221_softmax_bf16(
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = 1.0f / total_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -679,8 +828,8 @@ kernel void kg_dd4f7221_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = precise::exp(x_2_ - base_);
-					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ / total_);
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -707,9 +856,10 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	threadgroup float total_parts_[8];
 	const int size_D_ = int(args.size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
@@ -724,6 +874,7 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -735,20 +886,49 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = precise::exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(lane) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -760,8 +940,12 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -769,29 +953,13 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = precise::exp(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = precise::exp(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = simd_sum(total_thread_);
 	if (int(lane) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -804,6 +972,7 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 	}
 	total_ = simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = 1.0f / total_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -811,7 +980,7 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : e_ / total_;
+				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
@@ -825,8 +994,8 @@ kernel void kg_dd4f7221_softmax_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = precise::exp(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : e_ / total_;
+					const float e_ = precise::exp(x_2_ - base_2_);
+					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 				}
 				kg_store_bf16x8(y_ + at_ + d_, y_out_);
 			}

@@ -39,6 +39,7 @@ func TestSliceAndPadAreAdjoint(t *testing.T)        { verify(t, "SliceAndPadAreA
 func TestLoRAScale(t *testing.T)                    { verify(t, "LoRAScale") }
 func TestLinearLayer(t *testing.T)                  { verify(t, "LinearLayer") }
 func TestLogSoftmaxOfMaskedRows(t *testing.T)       { verify(t, "LogSoftmaxOfMaskedRows") }
+func TestLongRowsOfSoftmax(t *testing.T)            { verify(t, "LongRowsOfSoftmax") }
 func TestBatchedProducts(t *testing.T)              { verify(t, "BatchedProducts") }
 func TestDropoutEnds(t *testing.T)                  { verify(t, "DropoutEnds") }
 func TestMetrics(t *testing.T)                      { verify(t, "Metrics") }

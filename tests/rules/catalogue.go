@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/kernelgen/kgen/gen/expr"
 )
@@ -9,7 +11,7 @@ import (
 // catalogue are the rules of single kernels.
 func catalogue() []Rule {
 	return []Rule{
-		rounding(), lowestIndex(), zeroRows(), ignoredRows(), distillation(), kullbackLeibler(), windows(), adjoints(), lookups(), loraScale(), linearLayer(), logSoftmaxMasked(),
+		rounding(), lowestIndex(), zeroRows(), ignoredRows(), distillation(), kullbackLeibler(), windows(), adjoints(), lookups(), loraScale(), linearLayer(), logSoftmaxMasked(), longRows(),
 		batchedProducts(), dropoutEnds(), metrics(),
 	}
 }
@@ -150,6 +152,92 @@ func logSoftmaxMasked() Rule {
 		one("log_softmax", tensors{"x": matrix(row(-inf, 0, 0), row(1000, -inf, 1000))},
 			tensors{"y": matrix(row(-inf, -math.Ln2, -math.Ln2), row(-math.Ln2, -inf, -math.Ln2))}, nil),
 		one("log_softmax", tensors{"x": matrix(row(-inf, -inf), row(0, 0))}, tensors{"y": matrix(row(-inf, -inf), row(-math.Ln2, -math.Ln2))}, nil))
+}
+
+// longRows: rows of softmax that no target keeps in registers, whose greatest value comes
+// first, late, from nothing finite, or rises all along. The widths allow runs of 16 bytes
+// and do not.
+func longRows() Rule {
+	var cases []Case
+	for _, width := range []int{9000, 8999} {
+		fill := func(v float64, at map[int]float64) []float64 {
+			x := repeated(v, width)
+			for i, v := range at {
+				x[i] = v
+			}
+			return x
+		}
+		rising, falling := make([]float64, width), make([]float64, width)
+		for i := range rising {
+			rising[i] = math.Floor(64*float64(i)/float64(width))/4 - 8
+			falling[width-1-i] = rising[i]
+		}
+		finite := [][]float64{rising, falling, fill(-8, map[int]float64{width - 1: 8}), fill(-1000, map[int]float64{5000: 1000})}
+		rows := append(slices.Clone(finite), fill(-inf, map[int]float64{7000: 3, 8500: 3}), fill(-inf, nil),
+			fill(0, map[int]float64{6000: inf}), fill(0, map[int]float64{6000: nan}), fill(-inf, map[int]float64{100: inf, 6000: inf}))
+		var y, z [][]float64
+		var lse []float64
+		for _, x := range rows {
+			p, l := softmax(x)
+			y, lse = append(y, p), append(lse, l)
+			z = append(z, less(x, l))
+		}
+		var smooth []float64
+		for i, x := range finite {
+			smooth = append(smooth, lse[i]-0.75*x[3]-0.25*mean(x))
+		}
+		target, at := repeated(3, len(rows)), fmt.Sprintf(" of %d", width)
+		target[5] = -100 // the row without a finite value
+		loss := func(i int) float64 { return lse[i] - rows[i][3] }
+		losses := row(loss(0), loss(1), loss(2), loss(3), inf, 0, nan, nan, nan)
+		lse[5] = 0
+		cases = append(cases,
+			one("softmax", tensors{"x": matrix(rows...)}, tensors{"y": matrix(y...)}, nil).named("softmax"+at),
+			one("log_softmax", tensors{"x": matrix(rows...)}, tensors{"y": matrix(z...)}, nil).named("log_softmax"+at),
+			one("cross_entropy", tensors{"logits": matrix(rows...), "target": vector(target...)},
+				tensors{"loss": vector(losses...), "lse": vector(lse...)}, nil).named("cross_entropy"+at),
+			with("cross_entropy", scalars{"label_smoothing": 0.25}, tensors{"logits": matrix(finite...), "target": vector(target[:len(finite)]...)},
+				tensors{"loss": vector(smooth...)}, nil).named("smoothing"+at))
+	}
+	return rule("LongRowsOfSoftmax", cases...)
+}
+
+// softmax is the softmax of x, zeros where x is -inf, and the logarithm of the sum of the
+// exponentials.
+func softmax(x []float64) (y []float64, lse float64) {
+	top, sum := -inf, 0.0
+	for _, v := range x {
+		top = max(top, v) // NaN wins
+	}
+	y = make([]float64, len(x))
+	if math.IsInf(top, -1) {
+		return y, math.Log(float64(len(x)))
+	}
+	for i, v := range x {
+		y[i] = math.Exp(v - top)
+		sum += y[i]
+	}
+	for i := range y {
+		y[i] /= sum
+	}
+	return y, top + math.Log(sum)
+}
+
+// less is x - by.
+func less(x []float64, by float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = v - by
+	}
+	return y
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
 }
 
 // batchedProducts: leading axes are batches, and either factor may be

@@ -86,7 +86,7 @@ var dialect = &gpu.Dialect{
 		expr.FnSigmoid: "kg_sigmoid", expr.FnRsqrt: "kg_rsqrt", expr.FnSign: "kg_sign",
 		expr.FnPhilox: "kg_philox", expr.FnUniform: "kg_uniform",
 	},
-	Rough:    map[expr.Fn]string{expr.FnExp: "__expf", expr.FnSigmoid: "kg_rough_sigmoid"},
+	Rough:    map[expr.Fn]string{expr.FnExp: "kg_rough_exp", expr.FnSigmoid: "kg_rough_sigmoid"},
 	RoughDiv: "kg_rough_div",
 	Head:     entry,
 	Prelude:  prelude,

@@ -196,7 +196,7 @@ func (p *Printer) binary(e *ir.Bin) (string, int) {
 	if elem != ir.F32 && (e.Op == ir.Div || e.Op == ir.Rem) {
 		return p.floored(e), precAtom
 	}
-	if elem == ir.F32 && e.Op == ir.Div && p.rough && p.RoughDiv != "" {
+	if elem == ir.F32 && e.Op == ir.Div && p.F.Rough() && p.RoughDiv != "" {
 		return p.helper(p.RoughDiv, e.X, e.Y), precAtom
 	}
 	if name := wrapping[e.Op]; name != "" && p.data.has(e) {

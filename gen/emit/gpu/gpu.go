@@ -6,7 +6,6 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/expr"
@@ -35,8 +34,7 @@ type Dialect struct {
 	Library   map[expr.Fn]string
 	Ours      map[expr.Fn]string // of the prelude
 	// Rough and RoughDiv take the place of functions and of the quotient of floats in
-	// kernels whose results are all of 16 bits, which have no use for the last bits of a
-	// float: their errors are at most 1e-5 of the value.
+	// rough kernels, and for rough calls: their errors are at most 1e-5 of the value.
 	Rough    map[expr.Fn]string
 	RoughDiv string
 	// Head writes the entry point of a kernel up to its opening brace.
@@ -56,7 +54,6 @@ type Printer struct {
 	Raw    bool // the body is in a source written by hand, which may use all that there is
 	fields map[*ir.Field]string
 	data   *intData
-	rough  bool // all results are of 16 bits
 	b      strings.Builder
 	depth  int
 	err    error
@@ -64,14 +61,7 @@ type Printer struct {
 
 // newPrinter returns a printer of f that notes what it needs of a prelude.
 func newPrinter(d *Dialect, used *Helpers, f *ir.Func) *Printer {
-	return &Printer{Dialect: d, Helpers: used, F: f, fields: fieldNames(f.Fields), data: newIntData(f.Body), rough: isRough(f)}
-}
-
-// isRough reports whether all results of f are floats of 16 bits.
-func isRough(f *ir.Func) bool {
-	return !slices.ContainsFunc(f.Buffers, func(b *ir.Buffer) bool {
-		return b.Write && b.Type != expr.F16 && b.Type != expr.BF16
-	})
+	return &Printer{Dialect: d, Helpers: used, F: f, fields: fieldNames(f.Fields), data: newIntData(f.Body)}
 }
 
 // kernel returns the text of f.

@@ -12,6 +12,7 @@ import (
 type acc struct {
 	stage    *plan.Stage
 	v, index *ir.Var
+	met      bool // the condition of the stage's terms is known to hold
 }
 
 func lit32(n int64) ir.Expr { return lower.Lit32(n, false) }
@@ -46,22 +47,26 @@ func (a *acc) isMin() bool { return a.stage.Reduce == expr.Argmin }
 // reduced axes. A sum's term under a condition of its own is computed only where
 // the condition holds.
 func (l *lowering) take(a *acc, at ir.Expr) {
-	if w, ok := lower.Conditional(a.stage); ok {
+	w, ok := lower.Conditional(a.stage)
+	switch {
+	case ok && a.met:
+		l.add(a, l.Value(w.A), at)
+	case ok:
 		l.when(l.Value(w.C), func() { l.add(a, l.Value(w.A), at) })
-		return
+	default:
+		l.add(a, l.Value(a.stage.Expr), at)
 	}
-	l.add(a, l.Value(a.stage.Expr), at)
 }
 
 // add joins the value x, found at the given index, to a.
 func (l *lowering) add(a *acc, x, at ir.Expr) {
 	x = lower.Narrow(x, a.v.Type)
 	if a.index == nil {
-		sum := lower.Combine(a.stage.Reduce, lower.RefTo(a.v), x)
-		if p, ok := x.(*ir.Bin); ok && p.Op == ir.Mul && a.isSum() {
-			sum = &ir.Call{Fn: expr.FnFMA, Args: []ir.Expr{p.X, p.Y, lower.RefTo(a.v)}, T: x.Type()}
+		joined := lower.Combine(a.stage.Reduce, lower.RefTo(a.v), x)
+		if a.isSum() {
+			joined = plus(lower.RefTo(a.v), x)
 		}
-		l.Emit(&ir.Assign{V: a.v, X: sum})
+		l.Emit(&ir.Assign{V: a.v, X: joined})
 		return
 	}
 	x = l.Name(a.stage.Let.Name+"_value", x)
@@ -69,6 +74,14 @@ func (l *lowering) add(a *acc, x, at ir.Expr) {
 	s := &ir.If{C: a.better(x, at)}
 	s.Then = []ir.Stmt{&ir.Assign{V: a.v, X: x}, &ir.Assign{V: a.index, X: at}}
 	l.Emit(s)
+}
+
+// plus is a float sum with one term more, of a product without rounding that first.
+func plus(sum, x ir.Expr) ir.Expr {
+	if p, ok := x.(*ir.Bin); ok && p.Op == ir.Mul {
+		return &ir.Call{Fn: expr.FnFMA, Args: []ir.Expr{p.X, p.Y, sum}, T: x.Type()}
+	}
+	return bin(ir.Add, sum, x)
 }
 
 // better reports whether x at the given index is the winner over what a holds:

@@ -78,11 +78,11 @@ func (r *runs) mapRun(at ir.Expr) {
 		r.multiple(r.inner)
 	}
 	for _, e := range r.reads {
-		r.load(r.runIn(e), lower.Int(0), e, first)
+		r.load(r.runOf(e), lower.Int(0), e, first)
 	}
 	r.elements(first, func(v ir.Expr) {
 		for _, e := range r.reads {
-			r.Known(e, &ir.At{A: r.runIn(e), I: v})
+			r.Known(e, &ir.At{A: r.runOf(e), I: v})
 		}
 		r.computes(r.k.Stores, v)
 	})

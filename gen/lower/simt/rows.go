@@ -112,17 +112,10 @@ func (r *row) findHeld() {
 		}
 	}
 	for _, e := range r.reads {
-		if count[expr.Key(e)] > 1 && (r.k.Chunk == nil || r.ofRow(e)) {
+		if count[expr.Key(e)] > 1 && (r.k.Chunk == nil || varies(e, r.k.Par...)) {
 			r.held = append(r.held, e)
 		}
 	}
-}
-
-// ofRow reports whether what e reads differs from row to row.
-func (r *row) ofRow(e *expr.Read) bool {
-	return slices.ContainsFunc(r.k.Par, func(a *expr.Axis) bool {
-		return e.Idx == nil && slices.Contains(e.T.Axes, a) || expr.Uses(e, a)
-	})
 }
 
 // needed returns the runs that phase n reads; with kept, values that were kept before
@@ -212,16 +205,15 @@ func (r *row) keptIn(k lower.Kept) *ir.Array {
 
 // one computes the row at hand.
 func (r *row) one() {
-	if len(r.held) > 0 {
-		r.within(func(i, at ir.Expr) {
-			r.bind(r.k.Red, at)
-			for _, e := range r.held {
-				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
-			}
-		})
-	}
-	for n, stages := range r.k.Passes() {
-		r.pass(n, stages)
+	r.readFirst()
+	passes := r.k.Passes()
+	for n := 0; n < len(passes); n++ {
+		if p := findRunning(r.k, n); p != nil {
+			r.running(n, p)
+			n++
+		} else {
+			r.pass(n, passes[n])
+		}
 	}
 	perRow, perElement := r.k.RowStores()
 	if len(perElement)+len(r.k.Sums) > 0 {
@@ -242,61 +234,105 @@ func (r *row) one() {
 	r.once(r.group, perRow)
 }
 
+// readFirst reads what registers hold of the row, and what all its elements need at one
+// place, which would otherwise be waited for where it is needed, between the phases.
+func (r *row) readFirst() {
+	for _, e := range r.k.Exprs() {
+		expr.Walk(e, func(e expr.Expr) bool {
+			read, ok := e.(*expr.Read)
+			if ok && isFloat(read.T.Type) && !varies(read, r.k.Red...) && r.known(read) {
+				r.Known(read, r.Value(read))
+			}
+			return true
+		})
+	}
+	if len(r.held) > 0 {
+		r.within(func(i, at ir.Expr) {
+			r.bind(r.k.Red, at)
+			for _, e := range r.held {
+				r.load(r.heldIn(e), lower.MulI(i, lower.Int(r.run)), e, r.innerAt())
+			}
+		})
+	}
+}
+
+// known reports whether e needs nothing that the kernel computes.
+func (r *row) known(e *expr.Read) bool {
+	return !slices.ContainsFunc(append(expr.Reads(e), e.T), r.k.Local)
+}
+
 // kept runs body in phase n for each element that the thread keeps, and after for each
 // run. In body, i is the number of a run, at the position in the row and v that in the
 // run.
 func (r *row) kept(n int, body func(i, at, v ir.Expr), after func()) {
-	r.within(func(i, at ir.Expr) { r.phaseRun(n, i, at, body, after) })
+	held := func(e *expr.Read) *ir.Array {
+		if r.holds(e) {
+			return r.heldIn(e)
+		}
+		return nil
+	}
+	r.within(func(i, at ir.Expr) {
+		r.runIn(at, i, r.needed(n, true), held, func(v ir.Expr) {
+			for _, k := range r.keep {
+				if k.First < n {
+					r.Known(k.Expr, r.inSlab(r.keptIn(k), i, v))
+				}
+			}
+			body(i, lower.AddI(at, v), v)
+			for _, k := range r.keep {
+				if k.First == n {
+					to := r.inSlab(r.keptIn(k), i, v)
+					r.Emit(&ir.Put{A: to.A, I: to.I, X: r.Value(k.Expr)})
+				}
+			}
+		})
+		if after != nil {
+			after()
+		}
+	})
 }
 
 // read runs body in phase n for each of the thread's elements in the slab at a
 // position, which are read; i is nil, and v where there are no runs.
 func (r *row) read(n int, from ir.Expr, body func(i, at, v ir.Expr), after func()) {
-	if r.wide {
-		r.runsOf(from, func(_, at ir.Expr) { r.phaseRun(n, nil, at, body, after) })
+	if !r.wide {
+		r.elementsOf(from, func(at ir.Expr) { body(nil, at, nil) })
 		return
 	}
-	r.elementsOf(from, func(at ir.Expr) { body(nil, at, nil) })
-}
-
-// phaseRun runs body in phase n for the elements of the run at a position: number i of
-// those that are kept, or one that is read.
-func (r *row) phaseRun(n int, i, at ir.Expr, body func(i, at, v ir.Expr), after func()) {
-	r.bind(r.k.Red, at)
-	first := r.innerAt()
-	need := r.needed(n, i != nil)
-	for _, e := range need {
-		if i == nil || !r.holds(e) {
-			r.load(r.runIn(e), lower.Int(0), e, first)
-		}
-	}
-	r.elements(first, func(v ir.Expr) {
-		place := func(a *ir.Array) *ir.At {
-			return &ir.At{A: a, I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}
-		}
-		for _, e := range need {
-			if i != nil && r.holds(e) {
-				r.Known(e, place(r.heldIn(e)))
-			} else {
-				r.Known(e, &ir.At{A: r.runIn(e), I: v})
-			}
-		}
-		for _, k := range r.keep {
-			if i != nil && k.First < n {
-				r.Known(k.Expr, place(r.keptIn(k)))
-			}
-		}
-		body(i, lower.AddI(at, v), v)
-		for _, k := range r.keep {
-			if i != nil && k.First == n {
-				to := place(r.keptIn(k))
-				r.Emit(&ir.Put{A: to.A, I: to.I, X: r.Value(k.Expr)})
-			}
+	none := func(*expr.Read) *ir.Array { return nil }
+	r.runsOf(from, func(i, at ir.Expr) {
+		r.runIn(at, i, r.needed(n, false), none, func(v ir.Expr) { body(nil, lower.AddI(at, v), v) })
+		if after != nil {
+			after()
 		}
 	})
-	if after != nil {
-		after()
+}
+
+// runIn runs body for each element of run i of a slab, which begins at a position of the
+// row, with the reads that it needs: slab gives the array that has those of the whole
+// slab, nil if there is none and the run is to be read.
+func (r *row) runIn(at, i ir.Expr, need []*expr.Read, slab func(*expr.Read) *ir.Array, body func(v ir.Expr)) {
+	r.bind(r.k.Red, at)
+	for _, e := range need {
+		if slab(e) == nil {
+			r.load(r.runOf(e), lower.Int(0), e, r.innerAt())
+		}
 	}
+	r.elements(r.innerAt(), func(v ir.Expr) {
+		for _, e := range need {
+			if a := slab(e); a != nil {
+				r.Known(e, r.inSlab(a, i, v))
+			} else {
+				r.Known(e, &ir.At{A: r.runOf(e), I: v})
+			}
+		}
+		body(v)
+	})
+}
+
+// inSlab is element v of run i in an array of the thread's elements of a slab.
+func (r *row) inSlab(a *ir.Array, i, v ir.Expr) *ir.At {
+	return &ir.At{A: a, I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}
 }
 
 // addSums adds the element's terms to the sums of its columns.
@@ -305,16 +341,15 @@ func (r *row) addSums(i, v ir.Expr) {
 		x := r.Value(s.Expr)
 		if i == nil {
 			add := &ir.If{C: r.first}
-			r.Guarded(&add.Then, func() { r.Store(s.Let, bin(ir.Add, zero(), x)) }) // a sum of -0 alone is 0
+			r.Guarded(&add.Then, func() { r.Store(s.Let, plus(zero(), x)) }) // a sum of -0 alone is 0
 			r.Guarded(&add.Else, func() {
-				old := r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let})
-				r.Store(s.Let, bin(ir.Add, old, x))
+				r.Store(s.Let, plus(r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: s.Let}), x))
 			})
 			r.Emit(add)
 			continue
 		}
 		at := &ir.At{A: r.sums(s), I: lower.AddI(lower.MulI(i, lower.Int(r.run)), v)}
-		r.Emit(&ir.Put{A: at.A, I: at.I, X: bin(ir.Add, at, x)})
+		r.Emit(&ir.Put{A: at.A, I: at.I, X: plus(at, x)})
 	}
 }
 
@@ -322,16 +357,60 @@ func (r *row) addSums(i, v ir.Expr) {
 // slab by itself, so that the rounding error does not grow with the length.
 func (r *row) pass(n int, stages []*plan.Stage) {
 	accs := r.newAccs(stages, "_thread")
-	take := func(accs []*acc) func(i, at, v ir.Expr) {
-		return func(_, at, _ ir.Expr) {
-			for _, a := range accs {
-				r.take(a, at)
-			}
-		}
-	}
-	r.kept(n, take(accs), nil)
-	r.beyond(func(from ir.Expr) {
-		r.blockwise(accs, func(accs []*acc) { r.read(n, from, take(accs), nil) })
+	r.apart(n, accs, func(accs []*acc) {
+		r.kept(n, r.adds(accs), nil)
+		r.beyond(func(from ir.Expr) {
+			r.blockwise(accs, func(accs []*acc) { r.read(n, from, r.adds(accs), nil) })
+		})
 	})
 	r.fold(accs, stages, r.group)
+}
+
+// adds adds the element at hand to accs.
+func (r *row) adds(accs []*acc) func(i, at, v ir.Expr) {
+	return func(_, at, _ ir.Expr) {
+		for _, a := range accs {
+			r.take(a, at)
+		}
+	}
+}
+
+// apart runs body with those accs that go together in phase n: terms under a condition that
+// the whole row has in common are summed up apart from the others, if it holds.
+func (r *row) apart(n int, accs []*acc, body func(accs []*acc)) {
+	groups, conds := map[string][]*acc{}, map[string]expr.Expr{}
+	var order []string
+	for _, a := range accs {
+		key := ""
+		w, ok := lower.Conditional(a.stage)
+		if ok && !varies(w.C, r.k.Red...) && !r.keepsIn(n) {
+			key = expr.Key(w.C)
+			conds[key] = w.C
+		}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], a)
+	}
+	for _, key := range order {
+		c, ok := conds[key]
+		if !ok {
+			body(groups[key])
+			continue
+		}
+		r.when(r.Value(c), func() {
+			for _, a := range groups[key] {
+				a.met = true
+			}
+			body(groups[key])
+			for _, a := range groups[key] {
+				a.met = false
+			}
+		})
+	}
+}
+
+// keepsIn reports whether phase n computes values that are kept.
+func (r *row) keepsIn(n int) bool {
+	return slices.ContainsFunc(r.keep, func(k lower.Kept) bool { return k.First == n })
 }

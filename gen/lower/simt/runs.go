@@ -50,7 +50,7 @@ func (r *runs) find() bool {
 				r.reads = append(r.reads, read)
 				r.takes(read.T)
 			default:
-				apart = apart || isFloat(read.T.Type) && r.varies(read)
+				apart = apart || isFloat(read.T.Type) && expr.Uses(read, r.inner)
 			}
 			return true
 		})
@@ -83,12 +83,9 @@ func (r *runs) contiguous(e *expr.Read) bool {
 	return isFloat(e.T.Type) && e.T.Bounds == nil && lower.Contiguous(e, r.inner)
 }
 
-// varies reports whether what e reads varies along the inner axis.
-func (r *runs) varies(e *expr.Read) bool {
-	if e.Idx == nil {
-		return slices.Contains(e.T.Axes, r.inner)
-	}
-	return slices.ContainsFunc(e.Idx, func(x expr.Expr) bool { return expr.Uses(x, r.inner) })
+// varies reports whether e varies along one of the axes.
+func varies(e expr.Expr, axes ...*expr.Axis) bool {
+	return slices.ContainsFunc(axes, func(a *expr.Axis) bool { return expr.Uses(e, a) })
 }
 
 func (r *runs) storesRuns(s *plan.Store) bool {
@@ -106,8 +103,8 @@ func (r *runs) array(name string, n int64) *ir.Array {
 	return a
 }
 
-// runIn is where a run of e is.
-func (r *runs) runIn(e *expr.Read) *ir.Array {
+// runOf is where a run of e is.
+func (r *runs) runOf(e *expr.Read) *ir.Array {
 	return r.array(e.T.Name+"_run"+r.number(e), r.run)
 }
 

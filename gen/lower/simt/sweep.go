@@ -54,6 +54,7 @@ func (l *lowering) blockwise(accs []*acc, body func([]*acc)) {
 	for i, a := range accs {
 		if a.isSum() {
 			inner[i] = l.newAcc(a.stage, "_run")
+			inner[i].met = a.met
 		}
 	}
 	body(inner)

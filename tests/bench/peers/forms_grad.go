@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/kernelgen/kgen/generated/ops"
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -130,14 +132,27 @@ func gradForms[T float]() []form {
 
 func layerNormGrad[T float](in *inputs, d []int) step {
 	x, gamma, beta, dy := values[T](in, d...), values[T](in, d[1]), values[T](in, d[1]), values[T](in, d...)
+	rest := meanFromFirst(in, x)
 	rstd := result(in, func(b *runtime.Batch) runtime.Tensor[float32] {
 		_, _, rstd := ops.LayerNormDeferred(b, x, gamma, beta, ops.LayerNormEps)
 		return rstd
 	})
 	return func(b *runtime.Batch) []runtime.Operand {
-		dx, dgamma, dbeta := ops.LayerNormGradDeferred(b, x, gamma, rstd, dy)
+		dx, dgamma, dbeta := ops.LayerNormGradDeferred(b, x, gamma, rstd, rest, dy)
 		return []runtime.Operand{dx, dgamma, dbeta}
 	}
+}
+
+// meanFromFirst is what a layer normalisation of x keeps for its gradient: the distance of
+// each row's mean from the row's first element.
+func meanFromFirst[T float](in *inputs, x runtime.Tensor[T]) runtime.Tensor[float32] {
+	column, err := x.View(0, x.Dim(0), x.Dim(1), 1)
+	in.err = errors.Join(in.err, err)
+	return result(in, func(b *runtime.Batch) runtime.Tensor[float32] {
+		first := ops.CastDeferred[float32](b, ops.SliceDeferred(b, column, 0, 1))
+		mean := ops.RowMeanDeferred(b, ops.CastDeferred[float32](b, x))
+		return ops.SubDeferred(b, mean, ops.RowMeanDeferred(b, ops.RowMeanDeferred(b, first)))
+	})
 }
 
 func rmsNormGrad[T float](in *inputs, d []int) step {

@@ -29,9 +29,10 @@ func stepForms[T float]() []form {
 		}},
 		{name: "layernorm and gradient", sizes: matrix, half: true, build: func(in *inputs, d []int) step {
 			x, gamma, beta, dy := values[T](in, d...), values[T](in, d[1]), values[T](in, d[1]), values[T](in, d...)
+			rest := meanFromFirst(in, x)
 			return func(b *runtime.Batch) []runtime.Operand {
 				y, _, rstd := ops.LayerNormDeferred(b, x, gamma, beta, ops.LayerNormEps)
-				dx, dgamma, dbeta := ops.LayerNormGradDeferred(b, x, gamma, rstd, dy)
+				dx, dgamma, dbeta := ops.LayerNormGradDeferred(b, x, gamma, rstd, rest, dy)
 				return []runtime.Operand{y, dx, dgamma, dbeta}
 			}
 		}},

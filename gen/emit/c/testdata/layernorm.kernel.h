@@ -16,6 +16,7 @@ const uint64_t kg_test_layernorm_hash = 0x0000000000000001ULL;
 typedef struct {
 	int64_t size_D_;
 	float eps_;
+	int32_t wanted_rest_;
 } kg_test_layernorm_1_args;
 
 typedef struct {
@@ -44,6 +45,7 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 	float *y_ = call->buf[3];
 	float *restrict mean_ = call->buf[4];
 	float *restrict rstd_ = call->buf[5];
+	float *restrict rest_ = call->buf[6];
 	const kg_test_layernorm_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_D_;
@@ -85,55 +87,59 @@ static void KG_NAME(kg_test_layernorm_1)(const kg_call *call, int64_t lo, int64_
 		}
 		const float rest_sum_6_ = kg_hsum(rest_sum_);
 		vf var_sum_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_6_ / t_9_;
+		const float rest_2_ = rest_sum_6_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
 			vf var_sum_2_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
 				const vf t_8_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_10_ = t_8_ - kg_splat(rest_);
+				const vf t_10_ = t_8_ - kg_splat(rest_2_);
 				var_sum_2_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
 				const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_12_ = t_11_ - kg_splat(rest_);
+				const vf t_12_ = t_11_ - kg_splat(rest_2_);
 				var_sum_2_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_ += var_sum_2_;
 		}
 		const float var_sum_3_ = kg_hsum(var_sum_);
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_3_ / t_9_;
 		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		int64_t d_3_ = 0;
 		for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
 			const vf t_14_ = kg_load_f32(x_ + at_ + d_3_) - kg_splat(first_);
-			const vf t_15_ = t_14_ - kg_splat(rest_);
+			const vf t_15_ = t_14_ - kg_splat(rest_2_);
 			kg_store_f32(y_ + at_ + d_3_, t_15_ * kg_splat(rstd_2_) * kg_load_f32(gamma_ + d_3_) + kg_load_f32(beta_ + d_3_));
 		}
 		if (d_3_ < args->size_D_) {
 			const vf t_16_ = kg_loadn_f32(x_ + at_ + d_3_, args->size_D_ - d_3_) - kg_splat(first_);
-			const vf t_17_ = t_16_ - kg_splat(rest_);
+			const vf t_17_ = t_16_ - kg_splat(rest_2_);
 			kg_storen_f32(y_ + at_ + d_3_, t_17_ * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_) + kg_loadn_f32(beta_ + d_3_, args->size_D_ - d_3_), args->size_D_ - d_3_);
 		}
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
+		if (args->wanted_rest_ != 0) {
+			kg_st_f32(rest_ + item_, rest_2_);
+		}
 	}
 }
 
 static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *x_ = call->buf[0];
-	const float *d_y_ = call->buf[1];
-	const float *restrict gamma_ = call->buf[2];
-	const float *restrict rstd_ = call->buf[3];
-	float *restrict d_gamma_reduced_block_ = call->buf[4];
-	float *restrict d_beta_reduced_block_ = call->buf[5];
-	float *d_x_ = call->buf[6];
+	const float *d_y_ = call->buf[0];
+	const float *restrict gamma_ = call->buf[1];
+	const float *x_ = call->buf[2];
+	const float *restrict rest_ = call->buf[3];
+	const float *restrict rstd_ = call->buf[4];
+	float *restrict d_gamma_reduced_block_ = call->buf[5];
+	float *restrict d_beta_reduced_block_ = call->buf[6];
+	float *d_x_ = call->buf[7];
 	const kg_test_layernorm_grad_1_args *args = call->block;
 	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_D_;
-	const float t_16_ = (float)kgi_max(args->size_D_, 1);
+	const int t_2_ = 0 >= 0 && 0 < args->size_D_;
+	const float t_7_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -149,114 +155,56 @@ static void KG_NAME(kg_test_layernorm_grad_1)(const kg_call *call, int64_t lo, i
 		const int64_t rows_ = kgi_min(args->size_R_ - row_from_, 16);
 		for (int64_t row_ = 0; row_ < rows_; row_++) {
 			const int64_t at_2_ = row_from_ + row_;
-			vf rest_sum_ = kg_splat(0.0f);
+			vf d_rstd_ = kg_splat(0.0f);
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_D_;
-			const float first_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
+			const float first_ = t_2_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
+			const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_D_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_D_);
-				vf rest_sum_2_ = kg_splat(0.0f);
+				vf d_rstd_2_ = kg_splat(0.0f);
 				vf d_rest_part_2_ = kg_splat(0.0f);
-				vf rest_sum_3_ = kg_splat(0.0f);
-				vf d_rest_part_3_ = kg_splat(0.0f);
-				vf rest_sum_4_ = kg_splat(0.0f);
-				vf d_rest_part_4_ = kg_splat(0.0f);
-				vf rest_sum_5_ = kg_splat(0.0f);
-				vf d_rest_part_5_ = kg_splat(0.0f);
 				int64_t d_2_ = block_;
-				for (; d_2_ < end_ - (4 * KG_W - 1); d_2_ += 4 * KG_W) {
-					const vf t_2_ = kg_load_f32(x_ + at_3_ + d_2_) - kg_splat(first_);
-					rest_sum_2_ += t_2_;
-					const vf d_y_2_ = kg_load_f32(d_y_ + at_3_ + d_2_);
-					const vf t_3_ = d_y_2_ * kg_load_f32(gamma_ + d_2_);
-					d_rest_part_2_ += t_3_;
-					const vf t_4_ = kg_load_f32(x_ + at_3_ + (d_2_ + KG_W)) - kg_splat(first_);
-					rest_sum_3_ += t_4_;
-					const vf d_y_3_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + KG_W));
-					const vf t_5_ = d_y_3_ * kg_load_f32(gamma_ + d_2_ + KG_W);
-					d_rest_part_3_ += t_5_;
-					const vf t_6_ = kg_load_f32(x_ + at_3_ + (d_2_ + 2 * KG_W)) - kg_splat(first_);
-					rest_sum_4_ += t_6_;
-					const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + 2 * KG_W));
-					const vf t_7_ = d_y_4_ * kg_load_f32(gamma_ + d_2_ + 2 * KG_W);
-					d_rest_part_4_ += t_7_;
-					const vf t_8_ = kg_load_f32(x_ + at_3_ + (d_2_ + 3 * KG_W)) - kg_splat(first_);
-					rest_sum_5_ += t_8_;
-					const vf d_y_5_ = kg_load_f32(d_y_ + at_3_ + (d_2_ + 3 * KG_W));
-					const vf t_9_ = d_y_5_ * kg_load_f32(gamma_ + d_2_ + 3 * KG_W);
-					d_rest_part_5_ += t_9_;
-				}
 				for (; d_2_ < end_ - (KG_W - 1); d_2_ += KG_W) {
-					const vf t_10_ = kg_load_f32(x_ + at_3_ + d_2_) - kg_splat(first_);
-					rest_sum_2_ += t_10_;
-					const vf d_y_6_ = kg_load_f32(d_y_ + at_3_ + d_2_);
-					const vf t_11_ = d_y_6_ * kg_load_f32(gamma_ + d_2_);
-					d_rest_part_2_ += t_11_;
+					const vf d_y_2_ = kg_load_f32(d_y_ + at_3_ + d_2_);
+					const vf t_ = d_y_2_ * kg_load_f32(gamma_ + d_2_);
+					const vf t_3_ = kg_load_f32(x_ + at_3_ + d_2_) - kg_splat(first_) - kg_splat(rest_2_);
+					d_rstd_2_ += t_ * t_3_;
+					d_rest_part_2_ += t_;
 				}
 				if (d_2_ < end_) {
-					const vf t_12_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_) - kg_splat(first_);
-					rest_sum_2_ += kg_select(kg_first(end_ - d_2_), t_12_, kg_splat(0.0f));
-					const vf d_y_7_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
-					const vf t_13_ = d_y_7_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
-					d_rest_part_2_ += kg_select(kg_first(end_ - d_2_), t_13_, kg_splat(0.0f));
-				}
-				rest_sum_2_ += rest_sum_3_;
-				d_rest_part_2_ += d_rest_part_3_;
-				rest_sum_2_ += rest_sum_4_;
-				d_rest_part_2_ += d_rest_part_4_;
-				rest_sum_2_ += rest_sum_5_;
-				d_rest_part_2_ += d_rest_part_5_;
-				rest_sum_ += rest_sum_2_;
-				d_rest_part_ += d_rest_part_2_;
-			}
-			const float rest_sum_6_ = kg_hsum(rest_sum_);
-			const float d_rest_part_6_ = kg_hsum(d_rest_part_);
-			vf d_rstd_ = kg_splat(0.0f);
-			const float rest_ = rest_sum_6_ / t_16_;
-			for (int64_t block_2_ = 0; block_2_ < args->size_D_; block_2_ += 512) {
-				const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_D_);
-				vf d_rstd_2_ = kg_splat(0.0f);
-				int64_t d_3_ = block_2_;
-				for (; d_3_ < end_2_ - (KG_W - 1); d_3_ += KG_W) {
-					const vf d_y_8_ = kg_load_f32(d_y_ + at_3_ + d_3_);
-					const vf t_14_ = d_y_8_ * kg_load_f32(gamma_ + d_3_);
-					const vf t_15_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_);
-					const vf t_17_ = t_15_ - kg_splat(rest_);
-					d_rstd_2_ += t_14_ * t_17_;
-				}
-				if (d_3_ < end_2_) {
-					const vf d_y_9_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, end_2_ - d_3_);
-					const vf t_18_ = d_y_9_ * kg_loadn_f32(gamma_ + d_3_, end_2_ - d_3_);
-					const vf t_19_ = kg_loadn_f32(x_ + at_3_ + d_3_, end_2_ - d_3_) - kg_splat(first_);
-					const vf t_20_ = t_19_ - kg_splat(rest_);
-					d_rstd_2_ += kg_select(kg_first(end_2_ - d_3_), t_18_ * t_20_, kg_splat(0.0f));
+					const vf d_y_3_ = kg_loadn_f32(d_y_ + at_3_ + d_2_, end_ - d_2_);
+					const vf t_4_ = d_y_3_ * kg_loadn_f32(gamma_ + d_2_, end_ - d_2_);
+					const vf t_5_ = kg_loadn_f32(x_ + at_3_ + d_2_, end_ - d_2_) - kg_splat(first_) - kg_splat(rest_2_);
+					d_rstd_2_ += kg_select(kg_first(end_ - d_2_), t_4_ * t_5_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(end_ - d_2_), t_4_, kg_splat(0.0f));
 				}
 				d_rstd_ += d_rstd_2_;
+				d_rest_part_ += d_rest_part_2_;
 			}
 			const float d_rstd_3_ = kg_hsum(d_rstd_);
-			int64_t d_4_ = 0;
+			const float d_rest_part_3_ = kg_hsum(d_rest_part_);
+			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_22_ = 2.0f * d_var_;
-			const float d_rest_ = -(rstd_2_ * d_rest_part_6_);
-			const float t_25_ = d_rest_ / t_16_;
-			for (; d_4_ < args->size_D_ - (KG_W - 1); d_4_ += KG_W) {
-				const vf d_y_10_ = kg_load_f32(d_y_ + at_3_ + d_4_);
-				const vf t_21_ = d_y_10_ * kg_load_f32(gamma_ + d_4_);
-				const vf t_23_ = kg_load_f32(x_ + at_3_ + d_4_) - kg_splat(first_);
-				const vf t_24_ = t_23_ - kg_splat(rest_);
-				kg_store_f32(d_x_ + at_3_ + d_4_, t_21_ * kg_splat(rstd_2_) + kg_splat(t_22_) * t_24_ / kg_splat(t_16_) + kg_splat(t_25_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_4_) + d_y_10_ * t_24_ * kg_splat(rstd_2_));
-				kg_store_f32(d_beta_reduced_block_ + at_ + d_4_, kg_load_f32(d_beta_reduced_block_ + at_ + d_4_) + d_y_10_);
+			const float t_8_ = 2.0f * d_var_ / t_7_;
+			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
+			const float t_10_ = d_rest_ / t_7_;
+			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
+				const vf d_y_4_ = kg_load_f32(d_y_ + at_3_ + d_3_);
+				const vf t_6_ = d_y_4_ * kg_load_f32(gamma_ + d_3_);
+				const vf t_9_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_2_);
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_8_) * t_9_ + kg_splat(t_10_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_4_ * t_9_ * kg_splat(rstd_2_));
+				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_y_4_);
 			}
-			if (d_4_ < args->size_D_) {
-				const vf d_y_11_ = kg_loadn_f32(d_y_ + at_3_ + d_4_, args->size_D_ - d_4_);
-				const vf t_26_ = d_y_11_ * kg_loadn_f32(gamma_ + d_4_, args->size_D_ - d_4_);
-				const vf t_27_ = kg_loadn_f32(x_ + at_3_ + d_4_, args->size_D_ - d_4_) - kg_splat(first_);
-				const vf t_28_ = t_27_ - kg_splat(rest_);
-				kg_storen_f32(d_x_ + at_3_ + d_4_, t_26_ * kg_splat(rstd_2_) + kg_splat(t_22_) * t_28_ / kg_splat(t_16_) + kg_splat(t_25_), args->size_D_ - d_4_);
-				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, args->size_D_ - d_4_) + d_y_11_ * t_28_ * kg_splat(rstd_2_), args->size_D_ - d_4_);
-				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, args->size_D_ - d_4_) + d_y_11_, args->size_D_ - d_4_);
+			if (d_3_ < args->size_D_) {
+				const vf d_y_5_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
+				const vf t_11_ = d_y_5_ * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
+				const vf t_12_ = kg_loadn_f32(x_ + at_3_ + d_3_, args->size_D_ - d_3_) - kg_splat(first_) - kg_splat(rest_2_);
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_11_ * kg_splat(rstd_2_) + kg_splat(t_8_) * t_12_ + kg_splat(t_10_), args->size_D_ - d_3_);
+				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_ * t_12_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
+				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_5_, args->size_D_ - d_3_);
 			}
 		}
 	}

@@ -40,11 +40,11 @@ inline void kg_store_f32x4(device float *to, thread const float *from) {
 	*(device float4 *)to = float4(from[0], from[1], from[2], from[3]);
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_21128c30_layernorm_f32_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -55,8 +55,9 @@ kernel void kg_21128c30_layernorm_f32(
 		device float *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_21128c30_layernorm_f32_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_21128c30_layernorm_f32_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -70,9 +71,8 @@ kernel void kg_21128c30_layernorm_f32(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -81,7 +81,7 @@ kernel void kg_21128c30_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_ = x_[at_ + d_] - first_;
+					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -101,7 +101,7 @@ kernel void kg_21128c30_layernorm_f32(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -110,8 +110,8 @@ kernel void kg_21128c30_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -138,25 +138,28 @@ kernel void kg_21128c30_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_21128c30_layernorm_f32_wide_args {
 	long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 [[max_total_threads_per_threadgroup(256)]]
@@ -167,8 +170,9 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		device float *y_ [[buffer(3)]],
 		device float *mean_ [[buffer(4)]],
 		device float *rstd_ [[buffer(5)]],
-		constant kg_21128c30_layernorm_f32_wide_args &args [[buffer(6)]],
-		device kg_fault *fault [[buffer(7)]],
+		device float *rest_ [[buffer(6)]],
+		constant kg_21128c30_layernorm_f32_wide_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]],
 		uint lane [[thread_index_in_simdgroup]],
@@ -187,16 +191,15 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
-			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -215,7 +218,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -239,7 +242,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 	rest_sum_ = simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -248,7 +251,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fma(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -259,12 +262,12 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fma(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -296,10 +299,10 @@ kernel void kg_21128c30_layernorm_f32_wide(
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_f32x4(y_ + at_ + d_, y_out_);
+			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -307,7 +310,7 @@ kernel void kg_21128c30_layernorm_f32_wide(
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -316,16 +319,19 @@ kernel void kg_21128c30_layernorm_f32_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_f32x4(y_ + at_ + d_, y_out_);
+				kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args.wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }

@@ -398,9 +398,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = 0.0f + d_y_[at_2_ + s_] * a_[at_2_ + s_];
+							d_b_part_block_[at_ + s_] = fmaf(d_y_[at_2_ + s_], a_[at_2_ + s_], 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_] += d_y_[at_2_ + s_] * a_[at_2_ + s_];
+							d_b_part_block_[at_ + s_] = fmaf(d_y_[at_2_ + s_], a_[at_2_ + s_], d_b_part_block_[at_ + s_]);
 						}
 					}
 				}
@@ -447,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_part_block_sums_[i_ * 4 + v_] += d_y_2_ * a_2_;
+					d_b_part_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 4 + v_]);
 				}
 			}
 		}
@@ -464,9 +464,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -560,9 +560,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = 0.0f + kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = fmaf(kg_from_f16(d_y_[at_2_ + s_]), kg_from_f16(a_[at_2_ + s_]), 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_] += kg_from_f16(d_y_[at_2_ + s_]) * kg_from_f16(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = fmaf(kg_from_f16(d_y_[at_2_ + s_]), kg_from_f16(a_[at_2_ + s_]), d_b_part_block_[at_ + s_]);
 						}
 					}
 				}
@@ -609,7 +609,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
@@ -626,9 +626,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}
@@ -722,9 +722,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 					const int s_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (s_ < size_S_) {
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_] = 0.0f + kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = fmaf(kg_from_bf16(d_y_[at_2_ + s_]), kg_from_bf16(a_[at_2_ + s_]), 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_] += kg_from_bf16(d_y_[at_2_ + s_]) * kg_from_bf16(a_[at_2_ + s_]);
+							d_b_part_block_[at_ + s_] = fmaf(kg_from_bf16(d_y_[at_2_ + s_]), kg_from_bf16(a_[at_2_ + s_]), d_b_part_block_[at_ + s_]);
 						}
 					}
 				}
@@ -771,7 +771,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float a_2_ = a_run_[v_];
-					d_b_part_block_sums_[i_ * 8 + v_] += d_y_2_ * a_2_;
+					d_b_part_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_, a_2_, d_b_part_block_sums_[i_ * 8 + v_]);
 				}
 			}
 		}
@@ -788,9 +788,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 						const float d_y_2_ = d_y_run_[v_];
 						const float a_2_ = a_run_[v_];
 						if (row_ == from_) {
-							d_b_part_block_[at_ + s_2_] = 0.0f + d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, 0.0f);
 						} else {
-							d_b_part_block_[at_ + s_2_] += d_y_2_ * a_2_;
+							d_b_part_block_[at_ + s_2_] = fmaf(d_y_2_, a_2_, d_b_part_block_[at_ + s_2_]);
 						}
 					}
 				}

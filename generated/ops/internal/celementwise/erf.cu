@@ -51,6 +51,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -381,12 +388,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	}
 }
@@ -417,14 +424,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * 1.1283792f * __expf(-(x_2_ * x_2_));
+				d_x_out_[v_] = d_y_2_ * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	}
 }
@@ -447,12 +454,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	}
 }
@@ -483,14 +490,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_erf_grad_bf16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * 1.1283792f * __expf(-(x_2_ * x_2_));
+				d_x_out_[v_] = d_y_2_ * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * __expf(-(x_2_ * x_2_)));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * 1.1283792f * kg_rough_exp(-(x_2_ * x_2_)));
 		}
 	}
 }

@@ -50,6 +50,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -196,11 +203,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_f16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -227,13 +234,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = __expf(x_2_);
+				y_out_[v_] = kg_rough_exp(x_2_);
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_f16(__expf(kg_from_f16(x_[p_])));
+			y_[p_] = kg_to_f16(kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -254,11 +261,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_bf16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -285,13 +292,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = __expf(x_2_);
+				y_out_[v_] = kg_rough_exp(x_2_);
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			y_[p_] = kg_to_bf16(__expf(kg_from_bf16(x_[p_])));
+			y_[p_] = kg_to_bf16(kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -376,11 +383,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_f16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -411,13 +418,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * __expf(x_2_);
+				d_x_out_[v_] = d_y_2_ * kg_rough_exp(x_2_);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * __expf(kg_from_f16(x_[p_])));
+			d_x_[p_] = kg_to_f16(kg_from_f16(d_y_[p_]) * kg_rough_exp(kg_from_f16(x_[p_])));
 		}
 	}
 }
@@ -439,11 +446,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_bf16(
 		#pragma unroll
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }
@@ -474,13 +481,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_exp_grad_bf16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ * __expf(x_2_);
+				d_x_out_[v_] = d_y_2_ * kg_rough_exp(x_2_);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * __expf(kg_from_bf16(x_[p_])));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * kg_rough_exp(kg_from_bf16(x_[p_])));
 		}
 	}
 }

@@ -52,6 +52,13 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -400,14 +407,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16(
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -439,7 +446,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16_
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -448,7 +455,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_f16_
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_f16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -473,14 +480,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }
@@ -512,7 +519,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -521,7 +528,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_erf_grad_bf16
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * __expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * kg_rough_exp(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_))));
 		}
 	}
 }

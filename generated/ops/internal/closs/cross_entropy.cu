@@ -13,7 +13,7 @@ typedef unsigned long long kg_ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 
-extern "C" __constant__ kg_ulong kg_spec_hash = 0xedf92fdb88bcc496ull;
+extern "C" __constant__ kg_ulong kg_spec_hash = 0x59a9b75900c8bdc9ull;
 
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
@@ -105,6 +105,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
 }
 
 // The quotient to two units in its last place: the reciprocal of a divisor that many
@@ -209,21 +216,96 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += expf(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -235,35 +317,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += expf(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -283,12 +374,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -310,46 +400,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[4];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
+			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += expf(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				count_ += 4;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -361,51 +518,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			const int v_ = (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += expf(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -425,12 +575,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? logits_[at_ + target_value_] : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -456,21 +605,96 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -482,35 +706,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += kg_rough_exp(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -530,12 +763,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -557,46 +789,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -608,51 +907,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += kg_rough_exp(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -672,12 +964,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -703,21 +994,96 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	float top_thread_ = -INFINITY;
-	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_3_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					top_thread_ = kg_max(top_thread_, logits_3_);
+				}
+			}
+		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
 				}
 			}
 		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -729,35 +1095,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += kg_rough_exp(t_3_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_2_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -777,12 +1152,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -804,46 +1178,113 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
+			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
 		if (v_ < size_V_) {
 			#pragma unroll
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
+				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_3_);
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const float t_ = args->label_smoothing_;
+	const bool t_2_ = t_ > 0.0f;
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + r_ * size_V_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					top_thread_ = kg_max(top_thread_, logits_2_);
+					const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+					top_thread_ = kg_max(top_thread_, logits_3_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_2_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						total_run_ += kg_rough_exp(t_3_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_2_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_3_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_3_ = logits_3_ - base_2_;
+						average_sum_run_ += t_3_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -855,51 +1296,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_V_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_2_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					total_run_ += kg_rough_exp(t_3_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_2_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
+					const float t_3_ = logits_3_ - base_2_;
+					average_sum_run_ += t_3_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -919,12 +1353,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	total_ = kg_simd_sum(total_);
 	average_sum_ = kg_simd_sum(average_sum_);
 	if (thread_ == 0) {
-		const float t_ = args->label_smoothing_;
 		const float logtotal_ = logf(total_);
-		const float hit_ = (target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[at_ + target_value_]) : 0.0f) - base_;
+		const float hit_ = logits_2_ - base_2_;
 		const float average_ = average_sum_ / float(max(size_V_, 1));
-		loss_[r_] = counted_ ? (t_ > 0.0f ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
-		lse_[r_] = counted_ ? base_ + logtotal_ : 0.0f;
+		loss_[r_] = counted_ ? (t_2_ ? logtotal_ - (1.0f - t_) * hit_ - t_ * average_ : logtotal_ - hit_) : 0.0f;
+		lse_[r_] = counted_ ? base_2_ + logtotal_ : 0.0f;
 	}
 }
 
@@ -1110,7 +1543,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1130,7 +1563,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1185,7 +1618,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1207,7 +1640,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1252,7 +1685,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1272,7 +1705,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }
@@ -1327,7 +1760,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1349,7 +1782,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			const float d_average_ = counted_ && t_2_ ? -(d_loss_2_ * t_) : 0.0f;
 			const float d_hit_ = counted_ ? (t_2_ ? -(d_loss_2_ * t_4_) : -d_loss_2_) : 0.0f;
 			const float d_logtotal_ = counted_ ? d_loss_2_ : 0.0f;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_3_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - lse_[r_]) : 0.0f));
 		}
 	}
 }

@@ -10,7 +10,7 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_cross_entropy_hash = 0xedf92fdb88bcc496ULL;
+const uint64_t kg_dd4f7221_cross_entropy_hash = 0x59a9b75900c8bdc9ULL;
 
 typedef struct {
 	int64_t size_V_;
@@ -72,9 +72,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 	const kg_dd4f7221_cross_entropy_f32_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
-	const float t_3_ = args->label_smoothing_;
-	const int t_4_ = t_3_ > 0.0f;
-	const float t_5_ = 1.0f - t_3_;
+	const float t_2_ = args->label_smoothing_;
+	const int t_3_ = t_2_ > 0.0f;
+	const float t_5_ = 1.0f - t_2_;
 	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
@@ -127,9 +127,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_3_) {
+					const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_4_ = logits_9_ - kg_splat(base_);
+					average_sum_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+				}
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;
@@ -139,7 +141,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f32)(const kg_call *call, int64_t 
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f32(logits_ + at_ + target_value_) : 0.0f) - base_;
 		const float average_ = average_sum_3_ / t_6_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
+		kg_st_f32(loss_ + item_, counted_ ? t_3_ ? logtotal_ - t_5_ * hit_ - t_2_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }
@@ -153,9 +155,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 	const kg_dd4f7221_cross_entropy_f16_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
-	const float t_3_ = args->label_smoothing_;
-	const int t_4_ = t_3_ > 0.0f;
-	const float t_5_ = 1.0f - t_3_;
+	const float t_2_ = args->label_smoothing_;
+	const int t_3_ = t_2_ > 0.0f;
+	const float t_5_ = 1.0f - t_2_;
 	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
@@ -208,9 +210,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_3_) {
+					const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_4_ = logits_9_ - kg_splat(base_);
+					average_sum_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+				}
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;
@@ -220,7 +224,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_f16)(const kg_call *call, int64_t 
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_f16(logits_ + at_ + target_value_) : 0.0f) - base_;
 		const float average_ = average_sum_3_ / t_6_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
+		kg_st_f32(loss_ + item_, counted_ ? t_3_ ? logtotal_ - t_5_ * hit_ - t_2_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }
@@ -234,9 +238,9 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 	const kg_dd4f7221_cross_entropy_bf16_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
-	const float t_3_ = args->label_smoothing_;
-	const int t_4_ = t_3_ > 0.0f;
-	const float t_5_ = 1.0f - t_3_;
+	const float t_2_ = args->label_smoothing_;
+	const int t_3_ = t_2_ > 0.0f;
+	const float t_5_ = 1.0f - t_2_;
 	const float t_6_ = (float)kgi_max(args->size_V_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_ = kg_splat(-INFINITY);
@@ -289,9 +293,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_2_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_2_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_3_) {
+					const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_4_ = logits_9_ - kg_splat(base_);
+					average_sum_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+				}
 			}
 			total_ += total_2_;
 			average_sum_ += average_sum_2_;
@@ -301,7 +307,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_bf16)(const kg_call *call, int64_t
 		const float logtotal_ = kgs_log(total_3_);
 		const float hit_ = (target_value_ >= 0 && target_value_ < args->size_V_ ? kg_ld_bf16(logits_ + at_ + target_value_) : 0.0f) - base_;
 		const float average_ = average_sum_3_ / t_6_;
-		kg_st_f32(loss_ + item_, counted_ ? t_4_ ? logtotal_ - t_5_ * hit_ - t_3_ * average_ : logtotal_ - hit_ : 0.0f);
+		kg_st_f32(loss_ + item_, counted_ ? t_3_ ? logtotal_ - t_5_ * hit_ - t_2_ * average_ : logtotal_ - hit_ : 0.0f);
 		kg_st_f32(lse_ + item_, counted_ ? base_ + logtotal_ : 0.0f);
 	}
 }

@@ -11,7 +11,7 @@ typedef unsigned long long kg_ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 
-extern "C" __constant__ kg_ulong kg_spec_hash = 0x33ded0922592a10dull;
+extern "C" __constant__ kg_ulong kg_spec_hash = 0x708534f73b8c963full;
 
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
@@ -105,6 +105,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // The quotient to two units in its last place: the reciprocal of a divisor that many
 // share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
@@ -189,7 +196,7 @@ __device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float 
 struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1(
@@ -209,8 +216,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = logits_[at_ + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -222,7 +251,59 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += expf(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -234,35 +315,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = logits_[at_ + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += expf(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
 					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -292,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 struct kg_dd4f7221_cross_entropy_mean_f32_1_wide_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1_wide(
@@ -307,7 +397,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[4];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -322,6 +412,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
@@ -333,20 +426,83 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += expf(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				count_ += 4;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -358,51 +514,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			const int v_ = (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += expf(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -641,7 +790,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1(
@@ -661,8 +810,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -674,7 +845,59 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -686,35 +909,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += kg_rough_exp(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
 					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -744,7 +976,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1_wide(
@@ -759,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -774,6 +1006,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -785,20 +1020,83 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -810,51 +1108,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += kg_rough_exp(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -959,7 +1250,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1(
@@ -979,8 +1270,30 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -992,7 +1305,59 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					count_ += 1;
+				}
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -1004,35 +1369,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+		}
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+				if (v_2_ < size_V_) {
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += kg_rough_exp(t_2_);
+				}
+			}
+		}
+		total_thread_ += total_run_;
+	}
+	if (t_) {
 		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
 					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
 				}
 			}
 		}
-		total_thread_ += total_run_;
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -1062,7 +1436,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
 	long long size_V_;
 	int ignore_index_;
-	int pad;
+	float label_smoothing_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
@@ -1077,7 +1451,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1092,6 +1466,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
+	float average_sum_thread_ = 0.0f;
+	int count_ = 0;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -1103,20 +1480,83 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const bool t_ = args->label_smoothing_ > 0.0f;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			if (t_ && count_ != 0) {
+				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
+			}
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						total_run_ += kg_rough_exp(t_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
+		if (t_) {
+			float average_sum_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						const float t_2_ = logits_2_ - base_2_;
+						average_sum_run_ += t_2_;
+					}
+				}
+			}
+			average_sum_thread_ += average_sum_run_;
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				count_ += 8;
+			}
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -1128,51 +1568,44 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	float average_sum_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
-	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					const float t_ = logits_2_ - base_;
-					total_thread_ += expf(t_);
-				}
-				const float t_ = logits_2_ - base_;
-				average_sum_thread_ += t_;
-			}
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		if (t_ && count_ != 0) {
+			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
 	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
-		float average_sum_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						const float t_ = logits_2_ - base_;
-						total_run_ += expf(t_);
-					}
-					const float t_ = logits_2_ - base_;
-					average_sum_run_ += t_;
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					total_run_ += kg_rough_exp(t_2_);
 				}
 			}
 		}
 		total_thread_ += total_run_;
+	}
+	if (t_) {
+		float average_sum_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
+				#pragma unroll
+				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					const float t_2_ = logits_2_ - base_2_;
+					average_sum_run_ += t_2_;
+				}
+			}
+		}
 		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
@@ -1480,7 +1913,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1504,7 +1937,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1564,7 +1997,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1590,7 +2023,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_f16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_f16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1641,7 +2074,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	} else {
 		const int at_ = args->ignore_index_;
@@ -1665,7 +2098,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }
@@ -1725,7 +2158,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(logits_2_ - base_) : 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1751,7 +2184,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			const float d_total_ = counted_ ? kg_rough_div(d_logtotal_, total_[r_]) : 0.0f;
 			const float top_2_ = top_[r_];
 			const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * __expf(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
+			d_logits_[r_ * size_V_ + v_] = kg_to_bf16(kg_rough_div(d_average_, t_5_) + (target_value_ == v_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(kg_from_bf16(logits_[r_ * size_V_ + v_]) - base_) : 0.0f));
 		}
 	}
 }

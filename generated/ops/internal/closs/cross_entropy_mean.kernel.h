@@ -8,11 +8,12 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_cross_entropy_mean_hash = 0x33ded0922592a10dULL;
+const uint64_t kg_dd4f7221_cross_entropy_mean_hash = 0x708534f73b8c963fULL;
 
 typedef struct {
 	int64_t size_V_;
 	int32_t ignore_index_;
+	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_f32_1_args;
 
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
 typedef struct {
 	int64_t size_V_;
 	int32_t ignore_index_;
+	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_f16_1_args;
 
 typedef struct {
@@ -41,6 +43,7 @@ typedef struct {
 typedef struct {
 	int64_t size_V_;
 	int32_t ignore_index_;
+	float label_smoothing_;
 } kg_dd4f7221_cross_entropy_mean_bf16_1_args;
 
 typedef struct {
@@ -97,6 +100,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 	const kg_dd4f7221_cross_entropy_mean_f32_1_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
+	const int t_2_ = args->label_smoothing_ > 0.0f;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
@@ -148,9 +152,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f32_1)(const kg_call *call, i
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_2_) {
+					const vf logits_9_ = kg_loadn_f32(logits_ + at_ + d_2_, n_);
+					const vf t_3_ = logits_9_ - kg_splat(base_);
+					average_sum_3_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
+				}
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;
@@ -252,6 +258,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 	const kg_dd4f7221_cross_entropy_mean_f16_1_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
+	const int t_2_ = args->label_smoothing_ > 0.0f;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
@@ -303,9 +310,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_f16_1)(const kg_call *call, i
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_2_) {
+					const vf logits_9_ = kg_loadn_f16(logits_ + at_ + d_2_, n_);
+					const vf t_3_ = logits_9_ - kg_splat(base_);
+					average_sum_3_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
+				}
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;
@@ -374,6 +383,7 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 	const kg_dd4f7221_cross_entropy_mean_bf16_1_args *args = call->block;
 	(void)args;
 	const int64_t at_2_ = args->ignore_index_;
+	const int t_2_ = args->label_smoothing_ > 0.0f;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf top_2_ = kg_splat(-INFINITY);
 		const int64_t at_ = item_ * args->size_V_;
@@ -425,9 +435,11 @@ static void KG_NAME(kg_dd4f7221_cross_entropy_mean_bf16_1)(const kg_call *call, 
 					const vf t_ = logits_8_ - kg_splat(base_);
 					total_3_ += kg_select(kg_first(n_), kg_exp(t_), kg_splat(0.0f));
 				}
-				const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
-				const vf t_2_ = logits_9_ - kg_splat(base_);
-				average_sum_3_ += kg_select(kg_first(n_), t_2_, kg_splat(0.0f));
+				if (t_2_) {
+					const vf logits_9_ = kg_loadn_bf16(logits_ + at_ + d_2_, n_);
+					const vf t_3_ = logits_9_ - kg_splat(base_);
+					average_sum_3_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
+				}
 			}
 			total_2_ += total_3_;
 			average_sum_2_ += average_sum_3_;

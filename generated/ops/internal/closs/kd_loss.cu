@@ -787,6 +787,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -834,17 +835,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -854,7 +853,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 				if (d_ < size_D_) {
 					const float student_2_ = student_[at_ + d_];
 					const float teacher_2_ = teacher_[at_ + d_];
-					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_[at_ + d_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 			}
 		}
@@ -888,6 +887,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -959,17 +959,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = 2.0f * d_gap_ / float(max(size_D_, 1));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -978,7 +976,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float student_2_ = student_row_[i_ * 4 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 4 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -994,7 +992,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_w
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) / t_2_ + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f32x4(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1024,6 +1022,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -1071,17 +1070,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1091,7 +1088,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_f16(kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = kg_to_f16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1125,6 +1122,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1196,17 +1194,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1215,7 +1211,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1231,7 +1227,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1261,6 +1257,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float st_thread_ = 0.0f;
 	float ss_thread_ = 0.0f;
 	float tt_thread_ = 0.0f;
@@ -1308,17 +1305,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1328,7 +1323,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_));
+					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1362,6 +1357,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1433,17 +1429,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 	st_ = kg_simd_sum(st_);
 	ss_ = kg_simd_sum(ss_);
 	tt_ = kg_simd_sum(tt_);
-	const float d_loss_2_ = d_loss_[r_];
 	const float d_gap_ = d_loss_2_ * args->beta_;
-	const float t_ = 2.0f * d_gap_;
-	const float t_2_ = float(max(size_D_, 1));
+	const float t_ = kg_rough_div(2.0f * d_gap_, float(max(size_D_, 1)));
 	const float d_angle_ = -(d_loss_2_ * args->alpha_);
 	const float angle_product_ = d_angle_ * kg_rsqrt(kg_max(tt_, 1e-12f));
 	const float ss_rsqrt_ = kg_rsqrt(kg_max(ss_, 1e-12f));
 	const float d_st_ = angle_product_ * ss_rsqrt_;
-	const bool t_3_ = ss_ < 1e-12f;
-	const float d_ss_ = t_3_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
-	const float t_4_ = 2.0f * d_ss_;
+	const bool t_2_ = ss_ < 1e-12f;
+	const float d_ss_ = t_2_ ? 0.0f : -(0.5f * (angle_product_ * st_) * (ss_rsqrt_ * ss_rsqrt_ * ss_rsqrt_));
+	const float t_3_ = 2.0f * d_ss_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1452,7 +1446,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1468,7 +1462,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = kg_rough_div(t_ * (student_2_ - teacher_2_), t_2_) + d_st_ * teacher_2_ + (t_3_ ? 0.0f : t_4_ * student_2_);
+					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

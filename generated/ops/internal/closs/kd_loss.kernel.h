@@ -248,7 +248,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f32)(const kg_call *call, int64_t l
 	const kg_dd4f7221_kd_loss_grad_f32_args *args = call->block;
 	(void)args;
 	const float t_ = args->beta_;
-	const float t_3_ = (float)kgi_max(args->size_D_, 1);
+	const float t_2_ = (float)kgi_max(args->size_D_, 1);
 	const float t_4_ = args->alpha_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
@@ -325,7 +325,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f32)(const kg_call *call, int64_t l
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
-		const float t_2_ = 2.0f * d_gap_;
+		const float t_3_ = 2.0f * d_gap_ / t_2_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
 		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
 		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
@@ -336,12 +336,12 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f32)(const kg_call *call, int64_t l
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf student_8_ = kg_load_f32(student_ + at_ + d_2_);
 			const vf teacher_8_ = kg_load_f32(teacher_ + at_ + d_2_);
-			kg_store_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
+			kg_store_f32(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_8_ - teacher_8_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
 			const vf student_9_ = kg_loadn_f32(student_ + at_ + d_2_, args->size_D_ - d_2_);
 			const vf teacher_9_ = kg_loadn_f32(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f32(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
+			kg_storen_f32(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_9_ - teacher_9_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -355,7 +355,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f16)(const kg_call *call, int64_t l
 	const kg_dd4f7221_kd_loss_grad_f16_args *args = call->block;
 	(void)args;
 	const float t_ = args->beta_;
-	const float t_3_ = (float)kgi_max(args->size_D_, 1);
+	const float t_2_ = (float)kgi_max(args->size_D_, 1);
 	const float t_4_ = args->alpha_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
@@ -432,7 +432,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f16)(const kg_call *call, int64_t l
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
-		const float t_2_ = 2.0f * d_gap_;
+		const float t_3_ = 2.0f * d_gap_ / t_2_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
 		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
 		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
@@ -443,12 +443,12 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_f16)(const kg_call *call, int64_t l
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf student_8_ = kg_load_f16(student_ + at_ + d_2_);
 			const vf teacher_8_ = kg_load_f16(teacher_ + at_ + d_2_);
-			kg_store_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
+			kg_store_f16(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_8_ - teacher_8_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
 			const vf student_9_ = kg_loadn_f16(student_ + at_ + d_2_, args->size_D_ - d_2_);
 			const vf teacher_9_ = kg_loadn_f16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_f16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
+			kg_storen_f16(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_9_ - teacher_9_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }
@@ -462,7 +462,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_bf16)(const kg_call *call, int64_t 
 	const kg_dd4f7221_kd_loss_grad_bf16_args *args = call->block;
 	(void)args;
 	const float t_ = args->beta_;
-	const float t_3_ = (float)kgi_max(args->size_D_, 1);
+	const float t_2_ = (float)kgi_max(args->size_D_, 1);
 	const float t_4_ = args->alpha_;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		vf st_ = kg_splat(0.0f);
@@ -539,7 +539,7 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_bf16)(const kg_call *call, int64_t 
 		int64_t d_2_ = 0;
 		const float d_loss_2_ = kg_ld_f32(d_loss_ + item_);
 		const float d_gap_ = d_loss_2_ * t_;
-		const float t_2_ = 2.0f * d_gap_;
+		const float t_3_ = 2.0f * d_gap_ / t_2_;
 		const float d_angle_ = -(d_loss_2_ * t_4_);
 		const float angle_product_ = d_angle_ * kgs_rsqrt(kgs_max(tt_6_, 1e-12f));
 		const float ss_rsqrt_ = kgs_rsqrt(kgs_max(ss_6_, 1e-12f));
@@ -550,12 +550,12 @@ static void KG_NAME(kg_dd4f7221_kd_loss_grad_bf16)(const kg_call *call, int64_t 
 		for (; d_2_ < args->size_D_ - (KG_W - 1); d_2_ += KG_W) {
 			const vf student_8_ = kg_load_bf16(student_ + at_ + d_2_);
 			const vf teacher_8_ = kg_load_bf16(teacher_ + at_ + d_2_);
-			kg_store_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_8_ - teacher_8_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
+			kg_store_bf16(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_8_ - teacher_8_) + kg_splat(d_st_) * teacher_8_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_8_));
 		}
 		if (d_2_ < args->size_D_) {
 			const vf student_9_ = kg_loadn_bf16(student_ + at_ + d_2_, args->size_D_ - d_2_);
 			const vf teacher_9_ = kg_loadn_bf16(teacher_ + at_ + d_2_, args->size_D_ - d_2_);
-			kg_storen_bf16(d_student_ + at_ + d_2_, kg_splat(t_2_) * (student_9_ - teacher_9_) / kg_splat(t_3_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
+			kg_storen_bf16(d_student_ + at_ + d_2_, kg_splat(t_3_) * (student_9_ - teacher_9_) + kg_splat(d_st_) * teacher_9_ + (t_5_ ? kg_splat(0.0f) : kg_splat(t_6_) * student_9_), args->size_D_ - d_2_);
 		}
 	}
 }

@@ -89,6 +89,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // The quotient to two units in its last place: the reciprocal of a divisor that many
 // share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
@@ -1252,6 +1259,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -1330,7 +1338,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -1415,6 +1423,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1542,7 +1551,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f3
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1658,6 +1667,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -1707,11 +1717,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
-					const float student_exp_ = __expf(t_2_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
 					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += __expf(t_4_);
+					t_total_run_ += kg_rough_exp(t_4_);
 				}
 			}
 		}
@@ -1736,7 +1746,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -1748,7 +1758,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -1779,10 +1789,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 					const float t_4_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
-					const float student_exp_ = __expf(t_6_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
 					d_student_[at_ + d_] = kg_to_f16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
@@ -1821,6 +1831,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1896,11 +1907,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = kg_rough_div(student_2_, t_);
-				const float student_exp_ = __expf(t_2_ - s_base_);
+				const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
 				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += __expf(t_4_);
+				t_total_thread_ += kg_rough_exp(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -1919,11 +1930,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = __expf(t_2_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
 					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += __expf(t_4_);
+					t_total_run_ += kg_rough_exp(t_4_);
 				}
 			}
 		}
@@ -1948,7 +1959,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1959,7 +1970,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = __expf(t_log_);
+				const float p_ = kg_rough_exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -1979,7 +1990,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2028,10 +2039,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 					const float t_4_ = kg_rough_div(teacher_2_, t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = __expf(t_6_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
 					d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
@@ -2064,6 +2075,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	float s_top_thread_ = -INFINITY;
 	float t_top_thread_ = -INFINITY;
 	const int at_ = r_ * size_D_;
@@ -2113,11 +2125,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float t_2_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
-					const float student_exp_ = __expf(t_2_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
 					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += __expf(t_4_);
+					t_total_run_ += kg_rough_exp(t_4_);
 				}
 			}
 		}
@@ -2142,7 +2154,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float d_s_total_part_run_ = 0.0f;
 		#pragma unroll
@@ -2154,7 +2166,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2185,10 +2197,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 					const float t_4_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
-					const float student_exp_ = __expf(t_6_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
 					d_student_[at_ + d_] = kg_to_bf16(kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_)));
 				}
 			}
@@ -2227,6 +2239,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_loss_2_ = d_loss_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -2302,11 +2315,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
 				const float t_2_ = kg_rough_div(student_2_, t_);
-				const float student_exp_ = __expf(t_2_ - s_base_);
+				const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
 				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += __expf(t_4_);
+				t_total_thread_ += kg_rough_exp(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -2325,11 +2338,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
 					const float t_2_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = __expf(t_2_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
 					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += __expf(t_4_);
+					t_total_run_ += kg_rough_exp(t_4_);
 				}
 			}
 		}
@@ -2354,7 +2367,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 	t_total_ = kg_simd_sum(t_total_);
 	float d_s_total_part_thread_ = 0.0f;
 	const float t_2_ = logf(t_total_ == 0.0f ? 1.0f : t_total_);
-	const float d_kl_ = d_loss_[r_] * (t_ * t_);
+	const float d_kl_ = d_loss_2_ * (t_ * t_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2365,7 +2378,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				const float t_3_ = kg_rough_div(teacher_2_, t_);
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = __expf(t_log_);
+				const float p_ = kg_rough_exp(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -2385,7 +2398,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 					const float t_3_ = kg_rough_div(teacher_2_, t_);
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2434,10 +2447,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 					const float t_4_ = kg_rough_div(teacher_2_, t_);
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = __expf(t_log_);
+					const float p_ = kg_rough_exp(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = __expf(t_6_ - s_base_);
+					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
 					d_student_out_[v_] = kg_rough_div(d_s_log_, t_) + (t_3_ ? 0.0f : kg_rough_div(d_s_total_ * student_exp_, t_));
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);

@@ -89,6 +89,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -150,8 +157,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = logits_[at_ + v_2_];
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -163,7 +189,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = logits_[at_ + v_2_];
+						total_run_ += expf(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -175,25 +223,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = logits_[at_ + v_2_];
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = logits_[at_ + v_2_];
+					total_run_ += expf(logits_2_ - base_2_);
 				}
 			}
 		}
@@ -233,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[4];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -248,6 +292,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 4;
@@ -259,20 +304,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
+				kg_load_f32x4(logits_slab_ + i_ * 4, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 4 + v_2_];
+						total_run_ += expf(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -284,39 +364,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				if (counted_) {
-					total_thread_ += expf(logits_2_ - base_);
-				}
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 4;
+			const int v_ = (i_ * threads_ + thread_) * 4;
 			if (v_ < size_V_) {
-				kg_load_f32x4(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
+					total_run_ += expf(logits_2_ - base_2_);
 				}
 			}
 		}
@@ -565,8 +627,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -578,7 +659,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -590,25 +693,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
+					total_run_ += kg_rough_exp(logits_2_ - base_2_);
 				}
 			}
 		}
@@ -648,7 +747,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -663,6 +762,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -674,20 +774,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_f16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -699,39 +834,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					total_thread_ += expf(logits_2_ - base_);
-				}
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_f16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					total_run_ += kg_rough_exp(logits_2_ - base_2_);
 				}
 			}
 		}
@@ -846,8 +963,27 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_V_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (v_2_ < size_V_) {
+				const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+				top_thread_ = kg_max(top_thread_, logits_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
+	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -859,7 +995,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+					if (v_2_ < size_V_) {
+						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -871,25 +1029,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
 				if (v_2_ < size_V_) {
-					if (counted_) {
-						const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
+					total_run_ += kg_rough_exp(logits_2_ - base_2_);
 				}
 			}
 		}
@@ -929,7 +1083,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	__shared__ float total_parts_[8];
 	const int size_V_ = int(args->size_V_);
 	float logits_row_[16];
-	float logits_run_[8];
+	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -944,6 +1098,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int v_ = (i_ * threads_ + thread_) * 8;
@@ -955,20 +1110,55 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 			}
 		}
 	}
+	float base_ = top_thread_;
+	const int target_value_ = target_[r_];
+	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
+		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	}
+	const bool counted_ = target_value_ != args->ignore_index_;
 	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
+				kg_load_bf16x8(logits_slab_ + i_ * 8, logits_ + at_ + v_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (v_ < size_V_) {
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
+					const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
 					top_thread_ = kg_max(top_thread_, logits_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		if (counted_) {
+			float total_run_ = 0.0f;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+				if (v_ < size_V_) {
+					#pragma unroll
+					for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
+						const float logits_2_ = logits_slab_[i_ * 8 + v_2_];
+						total_run_ += kg_rough_exp(logits_2_ - base_2_);
+					}
+				}
+			}
+			total_thread_ += total_run_;
+		}
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -980,39 +1170,21 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const int target_value_ = target_[r_];
-	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
-		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 	}
-	const bool counted_ = target_value_ != args->ignore_index_;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				if (counted_) {
-					total_thread_ += expf(logits_2_ - base_);
-				}
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	if (counted_) {
 		float total_run_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = from_ + (i_ * threads_ + thread_) * 8;
+			const int v_ = (i_ * threads_ + thread_) * 8;
 			if (v_ < size_V_) {
-				kg_load_bf16x8(logits_run_, logits_ + at_ + v_);
 				#pragma unroll
 				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_run_[v_2_];
-					if (counted_) {
-						total_run_ += expf(logits_2_ - base_);
-					}
+					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
+					total_run_ += kg_rough_exp(logits_2_ - base_2_);
 				}
 			}
 		}

@@ -50,23 +50,20 @@ void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(const struct kg_call *c
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
-void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_linear_hash;
 void kg_dd4f7221_linear_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_linear_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -229,23 +226,20 @@ var (
 	LayerNormGELUMatMulBiasGradNF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
 	LayerNormGELUMatMulBiasGradNF323  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 	LayerNormGELUMatMulBiasGradNF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
-	LayerNormGELUMatMulBiasGradNF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
 	LayerNormGELUMatMulBiasGradNF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 	LayerNormGELUMatMulBiasGradNF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 	LayerNormGELUMatMulBiasGradNF163  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 	LayerNormGELUMatMulBiasGradNF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
-	LayerNormGELUMatMulBiasGradNF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
 	LayerNormGELUMatMulBiasGradNBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 	LayerNormGELUMatMulBiasGradNBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 	LayerNormGELUMatMulBiasGradNBF163 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 	LayerNormGELUMatMulBiasGradNBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
-	LayerNormGELUMatMulBiasGradNBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
-	LayerNormGELUMatMulBiasGradTF322  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
-	LayerNormGELUMatMulBiasGradTF325  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
-	LayerNormGELUMatMulBiasGradTF162  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
-	LayerNormGELUMatMulBiasGradTF165  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
-	LayerNormGELUMatMulBiasGradTBF162 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
-	LayerNormGELUMatMulBiasGradTBF165 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
+	LayerNormGELUMatMulBiasGradTF321  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
+	LayerNormGELUMatMulBiasGradTF324  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
+	LayerNormGELUMatMulBiasGradTF161  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
+	LayerNormGELUMatMulBiasGradTF164  = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
+	LayerNormGELUMatMulBiasGradTBF161 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
+	LayerNormGELUMatMulBiasGradTBF164 = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 	LinearF32                         = unsafe.Pointer(C.kg_dd4f7221_linear_f32)
 	LinearF16                         = unsafe.Pointer(C.kg_dd4f7221_linear_f16)
 	LinearBF16                        = unsafe.Pointer(C.kg_dd4f7221_linear_bf16)

@@ -46,23 +46,20 @@ var (
 	LayerNormGELUMatMulBiasGradNF322  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF323  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF324  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF325  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF161  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF162  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF163  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNF164  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNF165  unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF161 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF162 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF163 unsafe.Pointer
 	LayerNormGELUMatMulBiasGradNBF164 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradNBF165 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF322  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF325  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF162  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTF165  unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF162 unsafe.Pointer
-	LayerNormGELUMatMulBiasGradTBF165 unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTF321  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTF324  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTF161  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTF164  unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTBF161 unsafe.Pointer
+	LayerNormGELUMatMulBiasGradTBF164 unsafe.Pointer
 	LinearF32                         unsafe.Pointer
 	LinearF16                         unsafe.Pointer
 	LinearBF16                        unsafe.Pointer

@@ -11,7 +11,7 @@ typedef unsigned long long kg_ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 
-extern "C" __constant__ kg_ulong kg_spec_hash = 0x4e3241c0aa3838e1ull;
+extern "C" __constant__ kg_ulong kg_spec_hash = 0x67a74791e4639aceull;
 
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
@@ -67,9 +67,16 @@ __device__ __forceinline__ float kg_sigmoid(float x) {
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = __expf(-fabsf(x));
+	const float e = kg_rough_exp(-fabsf(x));
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
 }
 
@@ -365,11 +372,11 @@ template <class T> __device__ __forceinline__ void kg_multiply(kg_sums &sums, co
 	kg_mma(sums.v + 4, a, b.r[2], b.r[3]);
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
@@ -377,8 +384,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -387,9 +395,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -398,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
-					const float t_ = x_[at_ + k_] - first_;
+					const float t_ = x_[r_ * size_K_ + k_] - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -418,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -427,8 +434,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = x_[at_ + k_] - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = x_[r_ * size_K_ + k_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -447,21 +454,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
@@ -469,8 +479,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const float *__restrict__ x_ = (const float *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -481,16 +492,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[r_ * size_K_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
 		if (k_ < size_K_) {
-			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + k_);
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -509,7 +519,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -533,7 +543,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 4;
@@ -542,7 +552,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -553,12 +563,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -577,11 +587,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -868,11 +881,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
@@ -880,8 +893,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -890,9 +904,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -901,7 +914,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_ = kg_from_f16(x_[at_ + k_]) - first_;
+					const float t_ = kg_from_f16(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -921,7 +934,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -930,8 +943,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = kg_from_f16(x_[at_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_f16(x_[r_ * size_K_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -950,21 +963,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
@@ -972,8 +988,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -984,16 +1001,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
-			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1012,7 +1028,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -1036,7 +1052,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1045,7 +1061,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -1056,12 +1072,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1080,11 +1096,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -1371,11 +1390,11 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
@@ -1383,8 +1402,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -1393,9 +1413,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -1404,7 +1423,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_ = kg_from_bf16(x_[at_ + k_]) - first_;
+					const float t_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -1424,7 +1443,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -1433,8 +1452,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (k_ < size_K_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + k_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_bf16(x_[r_ * size_K_ + k_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1453,21 +1472,24 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum, 16 bytes at a time.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
 	long long size_K_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
@@ -1475,8 +1497,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
 	float *__restrict__ mean_ = (float *)buf[1];
 	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_sum_ = (float *)buf[3];
-	float *__restrict__ var_sum_ = (float *)buf[4];
+	float *__restrict__ rest_ = (float *)buf[3];
+	float *__restrict__ rest_sum_ = (float *)buf[4];
+	float *__restrict__ var_sum_ = (float *)buf[5];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_K_ = int(args->size_K_);
@@ -1487,16 +1510,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_K_;
+	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[r_ * size_K_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
 		if (k_ < size_K_) {
-			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + k_);
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_K_ + k_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1515,7 +1537,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -1539,7 +1561,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_K_, 1));
-	const float rest_ = rest_sum_2_ / t_;
+	const float rest_2_ = rest_sum_2_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int k_ = (i_ * threads_ + thread_) * 8;
@@ -1548,7 +1570,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -1559,12 +1581,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_K_ + k_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -1583,11 +1605,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	}
 	var_sum_2_ = kg_simd_sum(var_sum_2_);
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_2_ / t_;
 		const float rstd_2_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + args->eps_);
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 		rest_sum_[r_] = rest_sum_2_;
 		var_sum_[r_] = var_sum_2_;
 	}
@@ -2717,128 +2742,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += x_[at_ + k_] - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	float x_run_[4];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? x_[at_] : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 4;
-		if (k_ < size_K_) {
-			kg_load_f32x4(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (k_ < size_K_) {
-				kg_load_f32x4(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -2959,14 +2871,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -3086,15 +2998,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const float *__restrict__ gamma_ = (const float *)buf[3];
 	const float *__restrict__ beta_ = (const float *)buf[4];
@@ -3116,12 +3028,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -3131,10 +3042,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = x_[at_2_ + k_] - first_ - rest_;
+						const float t_3_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -3163,7 +3074,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -3173,18 +3084,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = x_[at_2_ + k_] - first_ - rest_;
+						const float t_5_ = x_[row_ * size_K_ + k_] - first_ - rest_2_;
 						const float gamma_2_ = gamma_[k_];
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_[k_];
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_[row_ * size_K_ + k_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -3200,15 +3111,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const float *__restrict__ gamma_ = (const float *)buf[3];
 	const float *__restrict__ beta_ = (const float *)buf[4];
@@ -3248,20 +3159,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
 			if (k_ < size_K_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + k_);
-				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + at_2_ + k_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_K_ + k_);
+				kg_load_f32x4(d_h_row_ + i_ * 4, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 4;
@@ -3274,7 +3184,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -3292,17 +3202,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -3332,7 +3242,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -3348,15 +3258,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 4 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 4 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -3364,10 +3274,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (k_ < size_K_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + k_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f32x4(gamma_run_, gamma_ + k_);
 					kg_load_f32x4(beta_run_, beta_ + k_);
-					kg_load_f32x4(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x4(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -3375,16 +3285,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -3392,7 +3302,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f32x4(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -3409,13 +3319,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_K_;
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	float *__restrict__ d_gamma_ = (float *)buf[2];
@@ -3469,16 +3379,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const float *__restrict__ gamma_ = (const float *)buf[3];
 	const float *__restrict__ beta_ = (const float *)buf[4];
@@ -3512,7 +3422,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -3521,13 +3430,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -3605,16 +3514,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const float *__restrict__ gamma_ = (const float *)buf[3];
 	const float *__restrict__ beta_ = (const float *)buf[4];
@@ -3648,7 +3557,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -3657,13 +3565,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_] / t_2_;
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -3740,13 +3648,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -3779,13 +3687,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -3846,13 +3754,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 	long long size_N_;
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	float *__restrict__ d_bias_ = (float *)buf[1];
 	__shared__ float d_bias_reduced_parts_[512];
@@ -3892,128 +3800,15 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += kg_from_f16(x_[at_ + k_]) - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_f16(x_[at_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_f16x8(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_f16x8(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -4129,14 +3924,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -4252,15 +4047,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -4282,12 +4077,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -4297,10 +4091,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_3_ = kg_from_f16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_f16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -4329,7 +4123,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -4339,18 +4133,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = kg_from_f16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_5_ = kg_from_f16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_f16(gamma_[k_]);
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -4366,15 +4160,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -4414,20 +4208,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -4440,7 +4233,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -4458,17 +4251,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -4498,7 +4291,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -4514,15 +4307,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -4530,10 +4323,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_f16x8(gamma_run_, gamma_ + k_);
 					kg_load_f16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -4541,16 +4334,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -4558,7 +4351,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_f16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -4575,13 +4368,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_K_;
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
@@ -4635,16 +4428,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -4678,7 +4471,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -4687,13 +4479,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -4771,16 +4563,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -4814,7 +4606,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -4823,13 +4614,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -4906,13 +4697,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -4945,13 +4736,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -5012,13 +4803,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 	long long size_N_;
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
 	__shared__ float d_bias_reduced_parts_[512];
@@ -5058,128 +4849,15 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 	}
 }
 
-// rows kernel for rest_sum.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	for (int from_ = 0; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int k_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (k_ < size_K_) {
-					rest_sum_run_ += kg_from_bf16(x_[at_ + k_]) - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
-// rows kernel for rest_sum, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args {
-	long long size_K_;
-};
-
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ rest_sum_ = (float *)buf[1];
-	__shared__ float rest_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	float x_run_[8];
-	const int r_ = int(blockIdx.x);
-	const int thread_ = int(threadIdx.x);
-	const int simd_ = int(threadIdx.x >> 5);
-	const int threads_ = int(blockDim.x);
-	const int slab_ = threads_ * 16;
-	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_K_;
-	const float first_ = 0 >= 0 && 0 < size_K_ ? kg_from_bf16(x_[at_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int k_ = (i_ * threads_ + thread_) * 8;
-		if (k_ < size_K_) {
-			kg_load_bf16x8(x_run_, x_ + at_ + k_);
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const float x_2_ = x_run_[v_];
-				rest_sum_thread_ += x_2_ - first_;
-			}
-		}
-	}
-	for (int from_ = slab_; from_ < size_K_; from_ += slab_) {
-		float rest_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int k_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (k_ < size_K_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + k_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					rest_sum_run_ += x_2_ - first_;
-				}
-			}
-		}
-		rest_sum_thread_ += rest_sum_run_;
-	}
-	rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-	if (int(threadIdx.x & 31u) == 0) {
-		rest_sum_parts_[simd_] = rest_sum_thread_;
-	}
-	__syncthreads();
-	float rest_sum_2_ = 0.0f;
-	const int lane_ = int(threadIdx.x & 31u);
-	if (lane_ < threads_ / 32) {
-		rest_sum_2_ += rest_sum_parts_[lane_];
-	}
-	rest_sum_2_ = kg_simd_sum(rest_sum_2_);
-	if (thread_ == 0) {
-		rest_sum_[r_] = rest_sum_2_;
-	}
-}
-
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -5295,14 +4973,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -5418,15 +5096,15 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -5448,12 +5126,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_K_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
@@ -5463,10 +5140,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_3_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_3_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
@@ -5495,7 +5172,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
@@ -5505,18 +5182,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int k_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (k_ < size_K_) {
-						const float t_5_ = kg_from_bf16(x_[at_2_ + k_]) - first_ - rest_;
+						const float t_5_ = kg_from_bf16(x_[row_ * size_K_ + k_]) - first_ - rest_2_;
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
-						const float d_h_2_ = d_h_[at_2_ + k_];
+						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[at_2_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_] = 0.0f + d_h_gelu_x_;
@@ -5532,15 +5209,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args {
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -5580,20 +5257,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_K_;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
 			if (k_ < size_K_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + k_);
-				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + at_2_ + k_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_K_ + k_);
+				kg_load_f32x8(d_h_row_ + i_ * 8, d_h_ + row_ * size_K_ + k_);
 			}
 		}
 		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		const float rest_ = rest_sum_[row_] / t_2_;
-		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -5606,7 +5282,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
-					const float t_3_ = x_2_ - first_ - rest_;
+					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -5624,17 +5300,17 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const float x_2_ = x_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_3_ = x_2_ - first_ - rest_;
+						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
@@ -5664,7 +5340,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -5680,15 +5356,15 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float beta_2_ = beta_run_[v_];
 					const float d_h_2_ = d_h_row_[i_ * 8 + v_];
 					const float h_gelu_x_sigmoid_ = kept_[i_ * 8 + v_];
-					const float t_5_ = x_2_ - first_ - rest_;
+					const float t_5_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_K_; from_2_ += slab_) {
@@ -5696,10 +5372,10 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int k_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (k_ < size_K_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + k_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_K_ + k_);
 					kg_load_bf16x8(gamma_run_, gamma_ + k_);
 					kg_load_bf16x8(beta_run_, beta_ + k_);
-					kg_load_f32x8(d_h_run_, d_h_ + at_2_ + k_);
+					kg_load_f32x8(d_h_run_, d_h_ + row_ * size_K_ + k_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int k_2_ = k_ + v_;
@@ -5707,16 +5383,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float gamma_2_ = gamma_run_[v_];
 						const float beta_2_ = beta_run_[v_];
 						const float d_h_2_ = d_h_run_[v_];
-						const float t_5_ = x_2_ - first_ - rest_;
+						const float t_5_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ / t_2_ + t_4_;
+						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + k_2_] += d_h_gelu_x_ * t_5_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_[at_ + k_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + k_2_] = 0.0f + d_h_gelu_x_;
@@ -5724,7 +5400,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 							d_beta_reduced_block_[at_ + k_2_] += d_h_gelu_x_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + k_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_K_ + k_, d_x_out_);
 				}
 			}
 		}
@@ -5741,13 +5417,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_gamma, d_beta.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_K_;
 	long long size_R_blocks_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
 	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
 	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
@@ -5801,16 +5477,16 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -5844,7 +5520,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -5853,13 +5528,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -5937,16 +5612,16 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args {
 	long long size_N_;
 	long long size_K_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
+	const float *__restrict__ rest_ = (const float *)buf[1];
 	const float *__restrict__ rstd_ = (const float *)buf[2];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
@@ -5980,7 +5655,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -5989,13 +5663,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_ < size_R_) {
 				const int at_ = k_pos_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_], t_2_);
+				const float rest_2_ = rest_[k_pos_];
 				const float rstd_2_ = rstd_[k_pos_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
@@ -6072,13 +5746,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // rows kernel for d_bias_reduced_block.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -6111,13 +5785,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // rows kernel for d_bias_reduced_block, 16 bytes at a time.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args {
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_wide_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
 	const int size_N_ = int(args->size_N_);
@@ -6178,13 +5852,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 }
 
 // cols kernel for d_bias.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 	long long size_N_;
 	long long size_R_sums_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
 	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
 	__shared__ float d_bias_reduced_parts_[512];
@@ -6225,14 +5899,14 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -6353,14 +6027,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ w_ = (const float *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -6480,17 +6154,17 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const float *__restrict__ gamma_ = (const float *)buf[4];
 	const float *__restrict__ beta_ = (const float *)buf[5];
@@ -6523,7 +6197,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6551,13 +6224,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -6616,17 +6289,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const float *__restrict__ d_y_ = (const float *)buf[0];
 	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const float *__restrict__ gamma_ = (const float *)buf[4];
 	const float *__restrict__ beta_ = (const float *)buf[5];
@@ -6659,7 +6332,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -6687,13 +6359,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? x_[at_] : 0.0f;
-				const float rest_ = rest_sum_[k_pos_2_] / t_2_;
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -6751,14 +6423,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -6877,14 +6549,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -7003,17 +6675,17 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
@@ -7046,7 +6718,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7074,13 +6745,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_2_], t_2_);
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7139,17 +6810,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
@@ -7182,7 +6853,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7210,13 +6880,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_2_], t_2_);
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7274,14 +6944,14 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -7400,14 +7070,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_h.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args {
 	long long size_K_;
 	long long size_R_;
 	long long size_N_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
 	float *__restrict__ d_h_ = (float *)buf[2];
@@ -7526,17 +7196,17 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
@@ -7569,7 +7239,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 32 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7597,13 +7266,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_2_], t_2_);
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
@@ -7662,17 +7331,17 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 }
 
 // matmul kernel for d_w.
-struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args {
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args {
 	long long size_K_;
 	long long size_N_;
 	long long size_R_;
 };
 
-extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small(
-		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
+		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
 	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
 	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_sum_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[2];
 	const float *__restrict__ rstd_ = (const float *)buf[3];
 	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
 	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
@@ -7705,7 +7374,6 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const int b_at_ = thread_ % 16 * 4;
 	const int b_pos_ = column_from_ + b_at_;
 	const bool t_ = 0 >= 0 && 0 < size_K_;
-	const float t_2_ = float(max(size_K_, 1));
 	for (int k_from_ = 0; k_from_ < size_R_ + 8; k_from_ += 8) {
 		const bool more_ = k_from_ < size_R_;
 		const int line_ = k_from_ & 15;
@@ -7733,13 +7401,13 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 			if (k_pos_2_ < size_R_) {
 				const int at_ = k_pos_2_ * size_K_;
 				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
-				const float rest_ = kg_rough_div(rest_sum_[k_pos_2_], t_2_);
+				const float rest_2_ = rest_[k_pos_2_];
 				const float rstd_2_ = rstd_[k_pos_2_];
 				#pragma unroll
 				for (int i_ = 0; i_ < 4; ++i_) {
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
-					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
 					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;

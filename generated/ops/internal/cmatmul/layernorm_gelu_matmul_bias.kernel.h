@@ -8,11 +8,12 @@
 #ifndef KG_ISA
 #include "kgen_index.h"
 
-const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0x4e3241c0aa3838e1ULL;
+const uint64_t kg_dd4f7221_layernorm_gelu_matmul_bias_hash = 0x67a74791e4639aceULL;
 
 typedef struct {
 	int64_t size_K_;
 	float eps_;
+	int32_t wanted_rest_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args;
 
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
 typedef struct {
 	int64_t size_K_;
 	float eps_;
+	int32_t wanted_rest_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args;
 
 typedef struct {
@@ -37,6 +39,7 @@ typedef struct {
 typedef struct {
 	int64_t size_K_;
 	float eps_;
+	int32_t wanted_rest_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args;
 
 typedef struct {
@@ -69,125 +72,113 @@ typedef struct {
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
-	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_R_blocks_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_K_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
-	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args;
-
-typedef struct {
-	int64_t size_K_;
 	int64_t size_R_blocks_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_K_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args;
 
 typedef struct {
 	int64_t size_K_;
+	int64_t size_R_;
+	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
-	int64_t size_N_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args;
 
 typedef struct {
 	int64_t size_K_;
-	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args;
 
 typedef struct {
+	int64_t size_N_;
 	int64_t size_K_;
-	int64_t size_R_blocks_;
+	int64_t size_R_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args;
 
 typedef struct {
-	int64_t size_N_;
-	int64_t size_K_;
-	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args;
-
-typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
 	int64_t size_N_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args;
 
 typedef struct {
 	int64_t size_K_;
 	int64_t size_N_;
 	int64_t size_R_;
-} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args;
+} kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args;
 
 // These kernels equal others and run their functions:
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3
-//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_7 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3
+//   kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6 runs kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4
 
 #define KG_SELF "layernorm_gelu_matmul_bias.kernel.h"
 #include "kgen_isa.h" // compiles the part below for each instruction set
@@ -205,33 +196,31 @@ KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)
 KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)
-KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)
+KG_DISPATCH(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)
 
 #else // KG_ISA
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
 	float *restrict mean_ = call->buf[1];
 	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
+	float *restrict rest_ = call->buf[3];
+	float *restrict rest_sum_ = call->buf[4];
+	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
@@ -273,29 +262,32 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1)(const kg_cal
 		}
 		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_7_ / t_9_;
+		const float rest_2_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
 				const vf t_8_ = kg_load_f32(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_10_ = t_8_ - kg_splat(rest_);
+				const vf t_10_ = t_8_ - kg_splat(rest_2_);
 				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
 				const vf t_11_ = kg_loadn_f32(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_12_ = t_11_ - kg_splat(rest_);
+				const vf t_12_ = t_11_ - kg_splat(rest_2_);
 				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_4_ / t_9_;
 		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
+		if (args->wanted_rest_ != 0) {
+			kg_st_f32(rest_ + item_, rest_2_);
+		}
 		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
@@ -381,13 +373,14 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2)(const kg_cal
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
 	float *restrict mean_ = call->buf[1];
 	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
+	float *restrict rest_ = call->buf[3];
+	float *restrict rest_sum_ = call->buf[4];
+	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
@@ -429,29 +422,32 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1)(const kg_cal
 		}
 		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_7_ / t_9_;
+		const float rest_2_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
 				const vf t_8_ = kg_load_f16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_10_ = t_8_ - kg_splat(rest_);
+				const vf t_10_ = t_8_ - kg_splat(rest_2_);
 				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
 				const vf t_11_ = kg_loadn_f16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_12_ = t_11_ - kg_splat(rest_);
+				const vf t_12_ = t_11_ - kg_splat(rest_2_);
 				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_4_ / t_9_;
 		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
+		if (args->wanted_rest_ != 0) {
+			kg_st_f32(rest_ + item_, rest_2_);
+		}
 		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
@@ -537,13 +533,14 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2)(const kg_cal
 	}
 }
 
-// rows kernel for mean, rstd, rest_sum, var_sum.
+// rows kernel for mean, rstd, rest, rest_sum, var_sum.
 static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
 	float *restrict mean_ = call->buf[1];
 	float *restrict rstd_ = call->buf[2];
-	float *restrict rest_sum_ = call->buf[3];
-	float *restrict var_sum_ = call->buf[4];
+	float *restrict rest_ = call->buf[3];
+	float *restrict rest_sum_ = call->buf[4];
+	float *restrict var_sum_ = call->buf[5];
 	const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *args = call->block;
 	(void)args;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
@@ -585,29 +582,32 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1)(const kg_ca
 		}
 		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
 		vf var_sum_2_ = kg_splat(0.0f);
-		const float rest_ = rest_sum_7_ / t_9_;
+		const float rest_2_ = rest_sum_7_ / t_9_;
 		for (int64_t block_2_ = 0; block_2_ < args->size_K_; block_2_ += 512) {
 			const int64_t end_2_ = kgi_min(block_2_ + 512, args->size_K_);
 			vf var_sum_3_ = kg_splat(0.0f);
 			int64_t d_2_ = block_2_;
 			for (; d_2_ < end_2_ - (KG_W - 1); d_2_ += KG_W) {
 				const vf t_8_ = kg_load_bf16(x_ + at_ + d_2_) - kg_splat(first_);
-				const vf t_10_ = t_8_ - kg_splat(rest_);
+				const vf t_10_ = t_8_ - kg_splat(rest_2_);
 				var_sum_3_ += t_10_ * t_10_;
 			}
 			if (d_2_ < end_2_) {
 				const vf t_11_ = kg_loadn_bf16(x_ + at_ + d_2_, end_2_ - d_2_) - kg_splat(first_);
-				const vf t_12_ = t_11_ - kg_splat(rest_);
+				const vf t_12_ = t_11_ - kg_splat(rest_2_);
 				var_sum_3_ += kg_select(kg_first(end_2_ - d_2_), t_12_ * t_12_, kg_splat(0.0f));
 			}
 			var_sum_2_ += var_sum_3_;
 		}
 		const float var_sum_4_ = kg_hsum(var_sum_2_);
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		const float var_ = var_sum_4_ / t_9_;
 		const float rstd_2_ = kgs_rsqrt(var_ + (kgs_isinf(var_) ? var_ - var_ : 0.0f) + t_13_);
 		kg_st_f32(mean_ + item_, mean_2_);
 		kg_st_f32(rstd_ + item_, rstd_2_);
+		if (args->wanted_rest_ != 0) {
+			kg_st_f32(rest_ + item_, rest_2_);
+		}
 		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
 		kg_st_f32(var_sum_ + item_, var_sum_4_);
 	}
@@ -933,52 +933,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2)(const kg_ca
 	}
 }
 
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const float *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f32(x_ + at_) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			vf rest_sum_4_ = kg_splat(0.0f);
-			vf rest_sum_5_ = kg_splat(0.0f);
-			vf rest_sum_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_4_ += kg_load_f32(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
-				rest_sum_5_ += kg_load_f32(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
-				rest_sum_6_ += kg_load_f32(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_f32(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f32(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_3_ += rest_sum_4_;
-			rest_sum_3_ += rest_sum_5_;
-			rest_sum_3_ += rest_sum_6_;
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
-	}
-}
-
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1020,9 +980,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const k
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
@@ -1030,11 +990,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
 	float *d_x_ = call->buf[8];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
+	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
@@ -1054,7 +1014,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
 			const float first_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
-			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
@@ -1062,15 +1022,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
 					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_f32(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf t_2_ = kg_loadn_f32(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_2_);
 					const vf gamma_2_ = kg_loadn_f32(gamma_ + d_2_, n_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_2_, n_);
+					const vf h_gelu_x_ = t_2_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f32(beta_ + d_2_, n_);
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					const vf t_3_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_), t_3_ * t_2_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
 					if (d_2_ < 8192) {
 						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
 					}
@@ -1083,43 +1043,43 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
 			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_7_ = 2.0f * d_var_;
+			const float t_7_ = 2.0f * d_var_ / t_6_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-			const float t_8_ = d_rest_ / t_2_;
+			const float t_8_ = d_rest_ / t_6_;
 			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
-				const vf t_5_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_4_ = kg_load_f32(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_3_ = kg_load_f32(gamma_ + d_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f32(beta_ + d_3_);
+				const vf h_gelu_x_2_ = t_4_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f32(beta_ + d_3_);
 				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_store_f32(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				const vf t_5_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_5_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_4_ + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_4_ * kg_splat(rstd_2_));
 				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
 			}
 			if (d_3_ < kept_to_) {
 				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
-				const vf t_9_ = kg_loadn_f32(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_9_ = kg_loadn_f32(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_4_ = kg_loadn_f32(gamma_ + d_3_, kept_to_ - d_3_);
 				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_f32(beta_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
 				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
-				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ + kg_splat(t_8_), kept_to_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
 			}
 			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
 				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
-				const vf t_11_ = kg_loadn_f32(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_11_ = kg_loadn_f32(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_5_ = kg_loadn_f32(gamma_ + d_4_, n_2_);
 				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_f32(beta_ + d_4_, n_2_);
 				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
 				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
 				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
 				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
-				kg_storen_f32(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_f32(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ + kg_splat(t_8_), n_2_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
@@ -1128,12 +1088,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const k
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_gamma_reduced_block_ = call->buf[0];
 	const float *restrict d_beta_reduced_block_ = call->buf[1];
 	float *restrict d_gamma_ = call->buf[2];
 	float *restrict d_beta_ = call->buf[3];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1177,21 +1137,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const float *restrict gamma_ = call->buf[3];
 	const float *restrict beta_ = call->buf[4];
 	const float *restrict d_y_ = call->buf[5];
 	float *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1212,8 +1171,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 						const vf first_ = t_ ? kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
-						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
-						const vf h_gelu_x_ = (kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_ = (kg_gather_f32(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - kg_loadn_f32(rest_ + k_from_ + i_3_, n_)) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
@@ -1228,7 +1186,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
 					const float first_2_ = t_ ? kg_ld_f32(x_ + at_3_) : 0.0f;
-					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
 						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
@@ -1254,52 +1212,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5)(const k
 	}
 }
 
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_f16 *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_f16(x_ + at_) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			vf rest_sum_4_ = kg_splat(0.0f);
-			vf rest_sum_5_ = kg_splat(0.0f);
-			vf rest_sum_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_4_ += kg_load_f16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
-				rest_sum_5_ += kg_load_f16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
-				rest_sum_6_ += kg_load_f16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_f16(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_f16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_3_ += rest_sum_4_;
-			rest_sum_3_ += rest_sum_5_;
-			rest_sum_3_ += rest_sum_6_;
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
-	}
-}
-
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1341,9 +1259,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const k
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
@@ -1351,11 +1269,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
 	kg_f16 *d_x_ = call->buf[8];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
+	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
@@ -1375,7 +1293,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
 			const float first_ = t_ ? kg_ld_f16(x_ + at_3_) : 0.0f;
-			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
@@ -1383,15 +1301,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
 					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_f16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf t_2_ = kg_loadn_f16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_2_);
 					const vf gamma_2_ = kg_loadn_f16(gamma_ + d_2_, n_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_2_, n_);
+					const vf h_gelu_x_ = t_2_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_f16(beta_ + d_2_, n_);
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					const vf t_3_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_), t_3_ * t_2_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
 					if (d_2_ < 8192) {
 						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
 					}
@@ -1404,43 +1322,43 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
 			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_7_ = 2.0f * d_var_;
+			const float t_7_ = 2.0f * d_var_ / t_6_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-			const float t_8_ = d_rest_ / t_2_;
+			const float t_8_ = d_rest_ / t_6_;
 			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
-				const vf t_5_ = kg_load_f16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_4_ = kg_load_f16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_3_ = kg_load_f16(gamma_ + d_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f16(beta_ + d_3_);
+				const vf h_gelu_x_2_ = t_4_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_f16(beta_ + d_3_);
 				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_store_f16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				const vf t_5_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_store_f16(d_x_ + at_3_ + d_3_, t_5_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_4_ + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_4_ * kg_splat(rstd_2_));
 				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
 			}
 			if (d_3_ < kept_to_) {
 				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
-				const vf t_9_ = kg_loadn_f16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_9_ = kg_loadn_f16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_4_ = kg_loadn_f16(gamma_ + d_3_, kept_to_ - d_3_);
 				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_f16(beta_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
 				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
-				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ + kg_splat(t_8_), kept_to_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
 			}
 			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
 				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
-				const vf t_11_ = kg_loadn_f16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_11_ = kg_loadn_f16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_5_ = kg_loadn_f16(gamma_ + d_4_, n_2_);
 				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_f16(beta_ + d_4_, n_2_);
 				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
 				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
 				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
 				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
-				kg_storen_f16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_f16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ + kg_splat(t_8_), n_2_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
@@ -1449,12 +1367,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const k
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_gamma_reduced_block_ = call->buf[0];
 	const float *restrict d_beta_reduced_block_ = call->buf[1];
 	kg_f16 *restrict d_gamma_ = call->buf[2];
 	kg_f16 *restrict d_beta_ = call->buf[3];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1498,21 +1416,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_f16 *restrict gamma_ = call->buf[3];
 	const kg_f16 *restrict beta_ = call->buf[4];
 	const kg_f16 *restrict d_y_ = call->buf[5];
 	kg_f16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1533,8 +1450,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 						const vf first_ = t_ ? kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
-						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
-						const vf h_gelu_x_ = (kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_ = (kg_gather_f16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - kg_loadn_f32(rest_ + k_from_ + i_3_, n_)) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
@@ -1549,7 +1465,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
 					const float first_2_ = t_ ? kg_ld_f16(x_ + at_3_) : 0.0f;
-					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
 						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
@@ -1575,52 +1491,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5)(const k
 	}
 }
 
-// rows kernel for rest_sum.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
-	const kg_bf16 *restrict x_ = call->buf[0];
-	float *restrict rest_sum_ = call->buf[1];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *args = call->block;
-	(void)args;
-	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	for (int64_t item_ = lo; item_ < hi; item_++) {
-		vf rest_sum_2_ = kg_splat(0.0f);
-		const int64_t at_ = item_ * args->size_K_;
-		const float first_ = t_ ? kg_ld_bf16(x_ + at_) : 0.0f;
-		for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
-			const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
-			vf rest_sum_3_ = kg_splat(0.0f);
-			vf rest_sum_4_ = kg_splat(0.0f);
-			vf rest_sum_5_ = kg_splat(0.0f);
-			vf rest_sum_6_ = kg_splat(0.0f);
-			int64_t d_ = block_;
-			for (; d_ < end_ - (4 * KG_W - 1); d_ += 4 * KG_W) {
-				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
-				rest_sum_4_ += kg_load_bf16(x_ + at_ + (d_ + KG_W)) - kg_splat(first_);
-				rest_sum_5_ += kg_load_bf16(x_ + at_ + (d_ + 2 * KG_W)) - kg_splat(first_);
-				rest_sum_6_ += kg_load_bf16(x_ + at_ + (d_ + 3 * KG_W)) - kg_splat(first_);
-			}
-			for (; d_ < end_ - (KG_W - 1); d_ += KG_W) {
-				rest_sum_3_ += kg_load_bf16(x_ + at_ + d_) - kg_splat(first_);
-			}
-			if (d_ < end_) {
-				rest_sum_3_ += kg_select(kg_first(end_ - d_), kg_loadn_bf16(x_ + at_ + d_, end_ - d_) - kg_splat(first_), kg_splat(0.0f));
-			}
-			rest_sum_3_ += rest_sum_4_;
-			rest_sum_3_ += rest_sum_5_;
-			rest_sum_3_ += rest_sum_6_;
-			rest_sum_2_ += rest_sum_3_;
-		}
-		const float rest_sum_7_ = kg_hsum(rest_sum_2_);
-		kg_st_f32(rest_sum_ + item_, rest_sum_7_);
-	}
-}
-
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1662,9 +1538,9 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const 
 }
 
 // rows kernel for d_gamma_reduced_block, d_beta_reduced_block, d_x.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
@@ -1672,11 +1548,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 	float *restrict d_gamma_reduced_block_ = call->buf[6];
 	float *restrict d_beta_reduced_block_ = call->buf[7];
 	kg_bf16 *d_x_ = call->buf[8];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *args = call->block;
 	(void)args;
 	float *restrict kept_ = (float *)call->scratch + 0;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
+	const float t_6_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_K_;
@@ -1696,7 +1572,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 			vf d_rest_part_ = kg_splat(0.0f);
 			const int64_t at_3_ = at_2_ * args->size_K_;
 			const float first_ = t_ ? kg_ld_bf16(x_ + at_3_) : 0.0f;
-			const float rest_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+			const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			for (int64_t block_ = 0; block_ < args->size_K_; block_ += 512) {
 				const int64_t end_ = kgi_min(block_ + 512, args->size_K_);
@@ -1704,15 +1580,15 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 				vf d_rest_part_2_ = kg_splat(0.0f);
 				for (int64_t d_2_ = block_; d_2_ < end_; d_2_ += KG_W) {
 					const int64_t n_ = kgi_min(end_ - d_2_, KG_W);
-					const vf t_3_ = kg_loadn_bf16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_);
+					const vf t_2_ = kg_loadn_bf16(x_ + at_3_ + d_2_, n_) - kg_splat(first_) - kg_splat(rest_2_);
 					const vf gamma_2_ = kg_loadn_bf16(gamma_ + d_2_, n_);
-					const vf h_gelu_x_ = t_3_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_2_, n_);
+					const vf h_gelu_x_ = t_2_ * kg_splat(rstd_2_) * gamma_2_ + kg_loadn_bf16(beta_ + d_2_, n_);
 					const vf d_h_2_ = kg_loadn_f32(d_h_ + at_3_ + d_2_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf d_h_gelu_x_ = kg_select(h_gelu_x_ > kg_splat(20.0f), d_h_2_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_2_ * h_gelu_x_sigmoid_ * (kg_splat(1.0f) + h_gelu_x_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_ * h_gelu_x_))));
-					const vf t_4_ = d_h_gelu_x_ * gamma_2_;
-					d_rstd_2_ += kg_select(kg_first(n_), t_4_ * t_3_, kg_splat(0.0f));
-					d_rest_part_2_ += kg_select(kg_first(n_), t_4_, kg_splat(0.0f));
+					const vf t_3_ = d_h_gelu_x_ * gamma_2_;
+					d_rstd_2_ += kg_select(kg_first(n_), t_3_ * t_2_, kg_splat(0.0f));
+					d_rest_part_2_ += kg_select(kg_first(n_), t_3_, kg_splat(0.0f));
 					if (d_2_ < 8192) {
 						kg_storen_f32(kept_ + d_2_, h_gelu_x_sigmoid_, n_);
 					}
@@ -1725,43 +1601,43 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 			const int64_t kept_to_ = kgi_min(args->size_K_, 8192);
 			int64_t d_3_ = 0;
 			const float d_var_ = -(0.5f * d_rstd_3_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_7_ = 2.0f * d_var_;
+			const float t_7_ = 2.0f * d_var_ / t_6_;
 			const float d_rest_ = -(rstd_2_ * d_rest_part_3_);
-			const float t_8_ = d_rest_ / t_2_;
+			const float t_8_ = d_rest_ / t_6_;
 			for (; d_3_ < kept_to_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf h_gelu_x_sigmoid_2_ = kg_load_f32(kept_ + d_3_);
-				const vf t_5_ = kg_load_bf16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_4_ = kg_load_bf16(x_ + at_3_ + d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_3_ = kg_load_bf16(gamma_ + d_3_);
-				const vf h_gelu_x_2_ = t_5_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_bf16(beta_ + d_3_);
+				const vf h_gelu_x_2_ = t_4_ * kg_splat(rstd_2_) * gamma_3_ + kg_load_bf16(beta_ + d_3_);
 				const vf d_h_3_ = kg_load_f32(d_h_ + at_3_ + d_3_);
 				const vf d_h_gelu_x_2_ = kg_select(h_gelu_x_2_ > kg_splat(20.0f), d_h_3_, kg_select(h_gelu_x_2_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_3_ * h_gelu_x_sigmoid_2_ * (kg_splat(1.0f) + h_gelu_x_2_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_2_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_2_ * h_gelu_x_2_))));
-				const vf t_6_ = d_h_gelu_x_2_ * gamma_3_;
-				kg_store_bf16(d_x_ + at_3_ + d_3_, t_6_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_5_ / kg_splat(t_2_) + kg_splat(t_8_));
-				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_5_ * kg_splat(rstd_2_));
+				const vf t_5_ = d_h_gelu_x_2_ * gamma_3_;
+				kg_store_bf16(d_x_ + at_3_ + d_3_, t_5_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_4_ + kg_splat(t_8_));
+				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_ * t_4_ * kg_splat(rstd_2_));
 				kg_store_f32(d_beta_reduced_block_ + at_ + d_3_, kg_load_f32(d_beta_reduced_block_ + at_ + d_3_) + d_h_gelu_x_2_);
 			}
 			if (d_3_ < kept_to_) {
 				const vf h_gelu_x_sigmoid_3_ = kg_load_f32(kept_ + d_3_);
-				const vf t_9_ = kg_loadn_bf16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_9_ = kg_loadn_bf16(x_ + at_3_ + d_3_, kept_to_ - d_3_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_4_ = kg_loadn_bf16(gamma_ + d_3_, kept_to_ - d_3_);
 				const vf h_gelu_x_3_ = t_9_ * kg_splat(rstd_2_) * gamma_4_ + kg_loadn_bf16(beta_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_4_ = kg_loadn_f32(d_h_ + at_3_ + d_3_, kept_to_ - d_3_);
 				const vf d_h_gelu_x_3_ = kg_select(h_gelu_x_3_ > kg_splat(20.0f), d_h_4_, kg_select(h_gelu_x_3_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_4_ * h_gelu_x_sigmoid_3_ * (kg_splat(1.0f) + h_gelu_x_3_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_3_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_3_ * h_gelu_x_3_))));
 				const vf t_10_ = d_h_gelu_x_3_ * gamma_4_;
-				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ / kg_splat(t_2_) + kg_splat(t_8_), kept_to_ - d_3_);
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_9_ + kg_splat(t_8_), kept_to_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_ * t_9_ * kg_splat(rstd_2_), kept_to_ - d_3_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_3_, kept_to_ - d_3_) + d_h_gelu_x_3_, kept_to_ - d_3_);
 			}
 			for (int64_t d_4_ = kept_to_; d_4_ < args->size_K_; d_4_ += KG_W) {
 				const int64_t n_2_ = kgi_min(args->size_K_ - d_4_, KG_W);
-				const vf t_11_ = kg_loadn_bf16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_);
+				const vf t_11_ = kg_loadn_bf16(x_ + at_3_ + d_4_, n_2_) - kg_splat(first_) - kg_splat(rest_2_);
 				const vf gamma_5_ = kg_loadn_bf16(gamma_ + d_4_, n_2_);
 				const vf h_gelu_x_4_ = t_11_ * kg_splat(rstd_2_) * gamma_5_ + kg_loadn_bf16(beta_ + d_4_, n_2_);
 				const vf d_h_5_ = kg_loadn_f32(d_h_ + at_3_ + d_4_, n_2_);
 				const vf h_gelu_x_sigmoid_4_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_4_ + kg_splat(0.044715f) * h_gelu_x_4_ * h_gelu_x_4_ * h_gelu_x_4_));
 				const vf d_h_gelu_x_4_ = kg_select(h_gelu_x_4_ > kg_splat(20.0f), d_h_5_, kg_select(h_gelu_x_4_ < kg_splat(-20.0f), kg_splat(0.0f), d_h_5_ * h_gelu_x_sigmoid_4_ * (kg_splat(1.0f) + h_gelu_x_4_ * (kg_splat(1.0f) - h_gelu_x_sigmoid_4_) * (kg_splat(1.5957692f) + kg_splat(0.21406445f) * h_gelu_x_4_ * h_gelu_x_4_))));
 				const vf t_12_ = d_h_gelu_x_4_ * gamma_5_;
-				kg_storen_bf16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ / kg_splat(t_2_) + kg_splat(t_8_), n_2_);
+				kg_storen_bf16(d_x_ + at_3_ + d_4_, t_12_ * kg_splat(rstd_2_) + kg_splat(t_7_) * t_11_ + kg_splat(t_8_), n_2_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_ * t_11_ * kg_splat(rstd_2_), n_2_);
 				kg_storen_f32(d_beta_reduced_block_ + at_ + d_4_, kg_loadn_f32(d_beta_reduced_block_ + at_ + d_4_, n_2_) + d_h_gelu_x_4_, n_2_);
 			}
@@ -1770,12 +1646,12 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const 
 }
 
 // cols kernel for d_gamma, d_beta.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_gamma_reduced_block_ = call->buf[0];
 	const float *restrict d_beta_reduced_block_ = call->buf[1];
 	kg_bf16 *restrict d_gamma_ = call->buf[2];
 	kg_bf16 *restrict d_beta_ = call->buf[3];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *args = call->block;
 	(void)args;
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t from_ = item_ * 64;
@@ -1819,21 +1695,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const 
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict x_ = call->buf[0];
-	const float *restrict rest_sum_ = call->buf[1];
+	const float *restrict rest_ = call->buf[1];
 	const float *restrict rstd_ = call->buf[2];
 	const kg_bf16 *restrict gamma_ = call->buf[3];
 	const kg_bf16 *restrict beta_ = call->buf[4];
 	const kg_bf16 *restrict d_y_ = call->buf[5];
 	kg_bf16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_N_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_N_ + 511) / 512);
@@ -1854,8 +1729,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 					for (int64_t i_3_ = 0; i_3_ < ks_; i_3_ += KG_W) {
 						const int64_t n_ = kgi_min(ks_ - i_3_, KG_W);
 						const vf first_ = t_ ? kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_, args->size_K_, n_) : kg_splat(0.0f);
-						const vf rest_ = kg_loadn_f32(rest_sum_ + k_from_ + i_3_, n_) / kg_splat(t_2_);
-						const vf h_gelu_x_ = (kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - rest_) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
+						const vf h_gelu_x_ = (kg_gather_bf16(x_ + (k_from_ + i_3_) * args->size_K_ + at_, args->size_K_, n_) - first_ - kg_loadn_f32(rest_ + k_from_ + i_3_, n_)) * kg_loadn_f32(rstd_ + k_from_ + i_3_, n_) * kg_splat(gamma_2_) + kg_splat(beta_2_);
 						const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 						kg_storen_f32(left_panels_ + o_ * ks_ + i_3_, h_, n_);
@@ -1870,7 +1744,7 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 					const int64_t at_2_ = k_from_2_ + o_2_;
 					const int64_t at_3_ = at_2_ * args->size_K_;
 					const float first_2_ = t_ ? kg_ld_bf16(x_ + at_3_) : 0.0f;
-					const float rest_2_ = kg_ld_f32(rest_sum_ + at_2_) / t_2_;
+					const float rest_2_ = kg_ld_f32(rest_ + at_2_);
 					const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 					for (int64_t i_4_ = 0; i_4_ < rows_; i_4_ += KG_W) {
 						const int64_t n_2_ = kgi_min(rows_ - i_4_, KG_W);
@@ -1897,11 +1771,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5)(const 
 }
 
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -1943,21 +1817,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const float *restrict d_y_ = call->buf[0];
 	const float *restrict x_ = call->buf[1];
-	const float *restrict rest_sum_ = call->buf[2];
+	const float *restrict rest_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const float *restrict gamma_ = call->buf[4];
 	const float *restrict beta_ = call->buf[5];
 	float *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -1975,11 +1848,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const k
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f32(x_ + at_2_) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float rest_2_ = kg_ld_f32(rest_ + at_);
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f32(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f32(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f32(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f32(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);
@@ -2000,11 +1873,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_5)(const k
 }
 
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -2046,21 +1919,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2)(const k
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_f16 *restrict d_y_ = call->buf[0];
 	const kg_f16 *restrict x_ = call->buf[1];
-	const float *restrict rest_sum_ = call->buf[2];
+	const float *restrict rest_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const kg_f16 *restrict gamma_ = call->buf[4];
 	const kg_f16 *restrict beta_ = call->buf[5];
 	kg_f16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -2078,11 +1950,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const k
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_f16(x_ + at_2_) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float rest_2_ = kg_ld_f32(rest_ + at_);
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f16(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_f16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_f16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_f16(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);
@@ -2103,11 +1975,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_5)(const k
 }
 
 // matmul kernel for d_h.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict w_ = call->buf[1];
 	float *restrict d_h_ = call->buf[2];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
@@ -2149,21 +2021,20 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2)(const 
 }
 
 // matmul kernel for d_w.
-static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const kg_call *call, int64_t lo, int64_t hi) {
+static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4)(const kg_call *call, int64_t lo, int64_t hi) {
 	const kg_bf16 *restrict d_y_ = call->buf[0];
 	const kg_bf16 *restrict x_ = call->buf[1];
-	const float *restrict rest_sum_ = call->buf[2];
+	const float *restrict rest_ = call->buf[2];
 	const float *restrict rstd_ = call->buf[3];
 	const kg_bf16 *restrict gamma_ = call->buf[4];
 	const kg_bf16 *restrict beta_ = call->buf[5];
 	kg_bf16 *restrict d_w_ = call->buf[6];
-	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5_args *args = call->block;
+	const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *args = call->block;
 	(void)args;
 	float *restrict left_panels_ = (float *)call->scratch + 0;
 	float *restrict right_panels_ = (float *)call->scratch + 29696;
 	float *restrict sums_ = (float *)call->scratch + 168960;
 	const int t_ = 0 >= 0 && 0 < args->size_K_;
-	const float t_2_ = (float)kgi_max(args->size_K_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		const int64_t i_ = item_ % ((args->size_K_ + 511) / 512);
 		const int64_t i_2_ = item_ / ((args->size_K_ + 511) / 512);
@@ -2181,11 +2052,11 @@ static void KG_NAME(kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_5)(const 
 				const int64_t at_ = k_from_ + o_;
 				const int64_t at_2_ = at_ * args->size_K_;
 				const float first_ = t_ ? kg_ld_bf16(x_ + at_2_) : 0.0f;
-				const float rest_ = kg_ld_f32(rest_sum_ + at_) / t_2_;
+				const float rest_2_ = kg_ld_f32(rest_ + at_);
 				const float rstd_2_ = kg_ld_f32(rstd_ + at_);
 				for (int64_t i_3_ = 0; i_3_ < cols_; i_3_ += KG_W) {
 					const int64_t n_ = kgi_min(cols_ - i_3_, KG_W);
-					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + col_from_ + i_3_, n_);
+					const vf h_gelu_x_ = (kg_loadn_bf16(x_ + at_2_ + (col_from_ + i_3_), n_) - kg_splat(first_) - kg_splat(rest_2_)) * kg_splat(rstd_2_) * kg_loadn_bf16(gamma_ + col_from_ + i_3_, n_) + kg_loadn_bf16(beta_ + col_from_ + i_3_, n_);
 					const vf h_gelu_x_sigmoid_ = kg_sigmoid(kg_splat(1.5957692f) * (h_gelu_x_ + kg_splat(0.044715f) * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 					const vf h_ = kg_select(h_gelu_x_ > kg_splat(20.0f), h_gelu_x_, kg_select(h_gelu_x_ < kg_splat(-20.0f), kg_splat(0.0f), h_gelu_x_ * h_gelu_x_sigmoid_));
 					kg_put_b_side(right_panels_, i_3_, o_, ks_, h_, n_);

@@ -59,7 +59,7 @@ typedef struct {
 } kg_dd4f7221_linear_grad_bf16_2_args;
 
 // These kernels equal others and run their functions:
-//   kg_dd4f7221_linear_grad_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2
+//   kg_dd4f7221_linear_grad_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1
 //   kg_dd4f7221_linear_grad_f32_3 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3
 //   kg_dd4f7221_linear_grad_f32_4 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4
 //   kg_dd4f7221_linear_grad_f16_3 runs kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3

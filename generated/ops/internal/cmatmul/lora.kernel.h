@@ -106,10 +106,10 @@ typedef struct {
 } kg_dd4f7221_lora_grad_bf16_7_args;
 
 // These kernels equal others and run their functions:
-//   kg_dd4f7221_lora_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_2
-//   kg_dd4f7221_lora_f16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_2
-//   kg_dd4f7221_lora_bf16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_2
-//   kg_dd4f7221_lora_grad_f32_2 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2
+//   kg_dd4f7221_lora_f32_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1
+//   kg_dd4f7221_lora_f16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1
+//   kg_dd4f7221_lora_bf16_1 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1
+//   kg_dd4f7221_lora_grad_f32_2 runs kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1
 //   kg_dd4f7221_lora_grad_f32_5 runs kg_dd4f7221_linear_grad_f32_2
 //   kg_dd4f7221_lora_grad_f16_5 runs kg_dd4f7221_linear_grad_f16_2
 //   kg_dd4f7221_lora_grad_bf16_5 runs kg_dd4f7221_linear_grad_bf16_2

@@ -112,6 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	for (int from_ = 0; from_ < size_P_chunks_; from_ += slab_) {
 		float part_run_ = 0.0f;
@@ -139,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
-		y_[0] = total_[0] + part_;
+		y_[0] = total_2_ + part_;
 	}
 }
 
@@ -160,6 +161,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float total_2_ = total_[0];
 	float part_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -201,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_tot
 	}
 	part_ = kg_simd_sum(part_);
 	if (thread_ == 0) {
-		y_[0] = total_[0] + part_;
+		y_[0] = total_2_ + part_;
 	}
 }
 

@@ -655,6 +655,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = d_y_[r_];
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -702,7 +703,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
@@ -757,6 +757,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = d_y_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -828,7 +829,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = d_y_[r_];
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
@@ -896,6 +896,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -943,7 +944,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
@@ -998,6 +998,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1069,7 +1070,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = kg_from_f16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
@@ -1137,6 +1137,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	float ab_thread_ = 0.0f;
 	float aa_thread_ = 0.0f;
 	float bb_thread_ = 0.0f;
@@ -1184,7 +1185,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));
@@ -1239,6 +1239,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1310,7 +1311,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 	ab_ = kg_simd_sum(ab_);
 	aa_ = kg_simd_sum(aa_);
 	bb_ = kg_simd_sum(bb_);
-	const float d_y_2_ = kg_from_bf16(d_y_[r_]);
 	const float bb_rsqrt_ = kg_rsqrt(kg_max(bb_, 1e-12f));
 	const float y_product_ = d_y_2_ * bb_rsqrt_;
 	const float aa_rsqrt_ = kg_rsqrt(kg_max(aa_, 1e-12f));

@@ -13,7 +13,7 @@ typedef unsigned long long kg_ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 
-extern "C" __constant__ kg_ulong kg_spec_hash = 0x3cc0c8883f392802ull;
+extern "C" __constant__ kg_ulong kg_spec_hash = 0x9eb90fb1ad812cc7ull;
 
 // The first bad value that a kernel of the program found: that of the first call,
 // and of those the one that stands first.
@@ -145,11 +145,11 @@ __device__ __forceinline__ void kg_store_bf16x8(unsigned short *to, const float 
 	*(uint4 *)to = make_uint4(kg_to_bf16x2(from), kg_to_bf16x2(from + 2), kg_to_bf16x2(from + 4), kg_to_bf16x2(from + 6));
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_f32_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
@@ -160,6 +160,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	float *__restrict__ y_ = (float *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -168,9 +169,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_ = x_[at_ + d_] - first_;
+					const float t_ = x_[r_ * size_D_ + d_] - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -208,8 +208,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -236,25 +236,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = x_[at_ + d_] - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
+					const float t_2_ = x_[r_ * size_D_ + d_] - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = t_3_ * rstd_2_ * gamma_[d_] + beta_[d_];
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_f32_wide_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide(
@@ -265,6 +268,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	float *__restrict__ y_ = (float *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -278,16 +282,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[r_ * size_D_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
 		if (d_ < size_D_) {
-			kg_load_f32x4(x_row_ + i_ * 4, x_ + at_ + d_);
+			kg_load_f32x4(x_row_ + i_ * 4, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? x_[at_] : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -306,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -330,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -339,7 +342,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -350,12 +353,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -387,10 +390,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_f32x4(y_ + at_ + d_, y_out_);
+			kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -398,7 +401,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				kg_load_f32x4(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -407,25 +410,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_f32x4(y_ + at_ + d_, y_out_);
+				kg_store_f32x4(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_f16_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
@@ -436,6 +442,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -444,9 +451,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -455,7 +461,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_ = kg_from_f16(x_[at_ + d_]) - first_;
+					const float t_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -475,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -484,8 +490,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -512,25 +518,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_f16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = kg_to_f16(t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]));
+					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = kg_to_f16(t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]));
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_f16_wide_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide(
@@ -541,6 +550,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -554,16 +564,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
-			kg_load_f16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_f16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_f16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -582,7 +591,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -606,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -615,7 +624,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -626,12 +635,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -663,10 +672,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_f16x8(y_ + at_ + d_, y_out_);
+			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -674,7 +683,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				kg_load_f16x8(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -683,25 +692,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_f16x8(y_ + at_ + d_, y_out_);
+				kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd.
+// rows kernel for y, mean, rstd, rest.
 struct kg_dd4f7221_layernorm_bf16_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
@@ -712,6 +724,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -720,9 +733,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	float rest_sum_thread_ = 0.0f;
-	const int at_ = r_ * size_D_;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float rest_sum_run_ = 0.0f;
 		#pragma unroll
@@ -731,7 +743,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_ = kg_from_bf16(x_[at_ + d_]) - first_;
+					const float t_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					rest_sum_run_ += t_;
 				}
 			}
@@ -751,7 +763,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		float var_sum_run_ = 0.0f;
 		#pragma unroll
@@ -760,8 +772,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -788,25 +800,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_from_bf16(x_[at_ + d_]) - first_;
-					const float t_3_ = t_2_ - rest_;
-					y_[at_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
+					const float t_3_ = t_2_ - rest_2_;
+					y_[r_ * size_D_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
 				}
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
-// rows kernel for y, mean, rstd, 16 bytes at a time.
+// rows kernel for y, mean, rstd, rest, 16 bytes at a time.
 struct kg_dd4f7221_layernorm_bf16_wide_args {
 	long long size_D_;
 	float eps_;
-	int pad;
+	int wanted_rest_;
 };
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wide(
@@ -817,6 +832,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
 	float *__restrict__ mean_ = (float *)buf[4];
 	float *__restrict__ rstd_ = (float *)buf[5];
+	float *__restrict__ rest_ = (float *)buf[6];
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
 	const int size_D_ = int(args->size_D_);
@@ -830,16 +846,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_D_;
+	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[r_ * size_D_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
 		if (d_ < size_D_) {
-			kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_ + d_);
+			kg_load_bf16x8(x_row_ + i_ * 8, x_ + r_ * size_D_ + d_);
 		}
 	}
 	float rest_sum_thread_ = 0.0f;
-	const float first_ = 0 >= 0 && 0 < size_D_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -858,7 +873,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
@@ -882,7 +897,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 	rest_sum_ = kg_simd_sum(rest_sum_);
 	float var_sum_thread_ = 0.0f;
 	const float t_ = float(max(size_D_, 1));
-	const float rest_ = rest_sum_ / t_;
+	const float rest_2_ = rest_sum_ / t_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -891,7 +906,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				var_sum_thread_ = fmaf(t_3_, t_3_, var_sum_thread_);
 			}
 		}
@@ -902,12 +917,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					var_sum_run_ = fmaf(t_3_, t_3_, var_sum_run_);
 				}
 			}
@@ -939,10 +954,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 				const float gamma_2_ = gamma_run_[v_];
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
-				const float t_3_ = t_2_ - rest_;
+				const float t_3_ = t_2_ - rest_2_;
 				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 			}
-			kg_store_bf16x8(y_ + at_ + d_, y_out_);
+			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
 	}
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
@@ -950,7 +965,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_run_, x_ + r_ * size_D_ + d_);
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				kg_load_bf16x8(beta_run_, beta_ + d_);
 				#pragma unroll
@@ -959,17 +974,20 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 					const float gamma_2_ = gamma_run_[v_];
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
-					const float t_3_ = t_2_ - rest_;
+					const float t_3_ = t_2_ - rest_2_;
 					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 				}
-				kg_store_bf16x8(y_ + at_ + d_, y_out_);
+				kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
 		}
 	}
 	if (thread_ == 0) {
-		const float mean_2_ = first_ + rest_;
+		const float mean_2_ = first_ + rest_2_;
 		mean_[r_] = mean_2_;
 		rstd_[r_] = rstd_2_;
+		if (args->wanted_rest_ != 0) {
+			rest_[r_] = rest_2_;
+		}
 	}
 }
 
@@ -981,16 +999,16 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const float *__restrict__ gamma_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_x_ = (float *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ gamma_ = (const float *)buf[1];
+	const float *__restrict__ x_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	float *__restrict__ d_x_ = (float *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
@@ -1003,12 +1021,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
@@ -1016,67 +1035,35 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = x_[at_2_ + d_] - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = d_y_[at_2_ + d_];
-						const float t_4_ = d_y_2_ * gamma_[d_];
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
-						const float t_4_ = x_[at_2_ + d_] - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1086,15 +1073,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 4 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = d_y_[at_2_ + d_];
+						const float d_y_2_ = d_y_[row_ * size_D_ + d_];
 						const float t_5_ = d_y_2_ * gamma_[d_];
-						const float t_6_ = x_[at_2_ + d_] - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_[row_ * size_D_ + d_] - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -1105,6 +1091,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
+		__syncthreads();
 	}
 }
 
@@ -1116,25 +1103,25 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const float *__restrict__ gamma_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_x_ = (float *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ gamma_ = (const float *)buf[1];
+	const float *__restrict__ x_ = (const float *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	float *__restrict__ d_x_ = (float *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[4];
-	float x_run_[4];
 	float d_y_run_[4];
+	float x_run_[4];
 	float d_x_out_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1154,78 +1141,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_row_ + i_ * 4, x_ + at_2_ + d_);
-				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + at_2_ + d_);
+				kg_load_f32x4(d_y_row_ + i_ * 4, d_y_ + row_ * size_D_ + d_);
+				kg_load_f32x4(x_row_ + i_ * 4, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? x_[at_2_] : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_f32x4(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 4; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
@@ -1233,53 +1161,59 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -1289,17 +1223,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_f32x4(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 4 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 					d_beta_reduced_block_sums_[i_ * 4 + v_] += d_y_2_;
 				}
-				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1307,23 +1240,22 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			for (int i_ = 0; i_ < 2; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 4;
 				if (d_ < size_D_) {
-					kg_load_f32x4(x_run_, x_ + at_2_ + d_);
-					kg_load_f32x4(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f32x4(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f32x4(gamma_run_, gamma_ + d_);
+					kg_load_f32x4(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 4; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -1331,10 +1263,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f32x4(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		__syncthreads();
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1414,16 +1347,16 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
@@ -1436,12 +1369,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1449,67 +1383,35 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
-						const float t_4_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-						const float t_4_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1519,15 +1421,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_f16(gamma_[d_]);
-						const float t_6_ = kg_from_f16(x_[at_2_ + d_]) - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						const float t_6_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -1538,6 +1439,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
+		__syncthreads();
 	}
 }
 
@@ -1549,25 +1451,25 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[8];
-	float x_run_[8];
 	float d_y_run_[8];
+	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1587,78 +1489,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_f16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
+				kg_load_f16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_f16(x_[at_2_]) : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_f16x8(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1666,53 +1509,59 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -1722,17 +1571,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_f16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -1740,23 +1588,22 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_f16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_f16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_f16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_f16x8(gamma_run_, gamma_ + d_);
+					kg_load_f16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -1764,10 +1611,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_f16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		__syncthreads();
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {
@@ -1847,16 +1695,16 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	const int thread_ = int(threadIdx.x);
@@ -1869,12 +1717,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		float rest_sum_thread_ = 0.0f;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
+		float d_rstd_thread_ = 0.0f;
 		float d_rest_part_thread_ = 0.0f;
-		const int at_2_ = row_ * size_D_;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
+			float d_rstd_run_ = 0.0f;
 			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1882,67 +1731,35 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float t_3_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						rest_sum_run_ += t_3_;
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
-						const float t_4_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
-		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
-		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
-			float d_rstd_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
-					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_4_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1952,15 +1769,14 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const int d_ = from_2_ + (i_ * threads_ + thread_) * 8 + v_;
 					if (d_ < size_D_) {
-						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
+						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
-						const float t_6_ = kg_from_bf16(x_[at_2_ + d_]) - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_[at_2_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_);
+						const float t_6_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
+						d_x_[row_ * size_D_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_] = 0.0f + d_y_2_;
@@ -1971,6 +1787,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				}
 			}
 		}
+		__syncthreads();
 	}
 }
 
@@ -1982,25 +1799,25 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[4];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[5];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[6];
-	__shared__ float rest_sum_parts_[16];
-	__shared__ float d_rest_part_parts_[16];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
+	const float *__restrict__ rest_ = (const float *)buf[3];
+	const float *__restrict__ rstd_ = (const float *)buf[4];
+	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
+	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
 	__shared__ float d_rstd_parts_[16];
+	__shared__ float d_rest_part_parts_[16];
 	const int size_D_ = int(args->size_D_);
 	const int size_R_ = int(args->size_R_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
-	float x_row_[8];
 	float d_y_row_[8];
+	float x_row_[8];
 	float gamma_run_[8];
-	float x_run_[8];
 	float d_y_run_[8];
+	float x_run_[8];
 	float d_x_out_[8];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -2020,78 +1837,19 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		const int at_2_ = row_ * size_D_;
+		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
+		const float rest_2_ = rest_[row_];
+		const float rstd_2_ = rstd_[row_];
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_row_ + i_ * 8, x_ + at_2_ + d_);
-				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + at_2_ + d_);
+				kg_load_bf16x8(d_y_row_ + i_ * 8, d_y_ + row_ * size_D_ + d_);
+				kg_load_bf16x8(x_row_ + i_ * 8, x_ + row_ * size_D_ + d_);
 			}
 		}
-		float rest_sum_thread_ = 0.0f;
-		float d_rest_part_thread_ = 0.0f;
-		const float first_ = t_ ? kg_from_bf16(x_[at_2_]) : 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 1; ++i_) {
-			const int d_ = (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(gamma_run_, gamma_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
-					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-					const float gamma_2_ = gamma_run_[v_];
-					const float t_3_ = x_2_ - first_;
-					rest_sum_thread_ += t_3_;
-					const float t_4_ = d_y_2_ * gamma_2_;
-					d_rest_part_thread_ += t_4_;
-				}
-			}
-		}
-		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
-			float rest_sum_run_ = 0.0f;
-			float d_rest_part_run_ = 0.0f;
-			#pragma unroll
-			for (int i_ = 0; i_ < 1; ++i_) {
-				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
-				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
-					kg_load_bf16x8(gamma_run_, gamma_ + d_);
-					#pragma unroll
-					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
-						const float d_y_2_ = d_y_run_[v_];
-						const float gamma_2_ = gamma_run_[v_];
-						const float t_3_ = x_2_ - first_;
-						rest_sum_run_ += t_3_;
-						const float t_4_ = d_y_2_ * gamma_2_;
-						d_rest_part_run_ += t_4_;
-					}
-				}
-			}
-			rest_sum_thread_ += rest_sum_run_;
-			d_rest_part_thread_ += d_rest_part_run_;
-		}
-		rest_sum_thread_ = kg_simd_sum(rest_sum_thread_);
-		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
-		if (int(threadIdx.x & 31u) == 0) {
-			rest_sum_parts_[simd_] = rest_sum_thread_;
-			d_rest_part_parts_[simd_] = d_rest_part_thread_;
-		}
-		__syncthreads();
-		float rest_sum_ = 0.0f;
-		float d_rest_part_ = 0.0f;
-		const int lane_ = int(threadIdx.x & 31u);
-		if (lane_ < threads_ / 32) {
-			rest_sum_ += rest_sum_parts_[lane_];
-			d_rest_part_ += d_rest_part_parts_[lane_];
-		}
-		rest_sum_ = kg_simd_sum(rest_sum_);
-		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		float d_rstd_thread_ = 0.0f;
-		const float rest_ = rest_sum_ / t_2_;
+		float d_rest_part_thread_ = 0.0f;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -2099,53 +1857,59 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					const float t_4_ = x_2_ - first_;
-					const float t_5_ = t_4_ - rest_;
-					d_rstd_thread_ = fmaf(t_3_, t_5_, d_rstd_thread_);
+					const float t_4_ = x_2_ - first_ - rest_2_;
+					d_rstd_thread_ = fmaf(t_3_, t_4_, d_rstd_thread_);
+					d_rest_part_thread_ += t_3_;
 				}
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
 			float d_rstd_run_ = 0.0f;
+			float d_rest_part_run_ = 0.0f;
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						const float t_4_ = x_2_ - first_;
-						const float t_5_ = t_4_ - rest_;
-						d_rstd_run_ = fmaf(t_3_, t_5_, d_rstd_run_);
+						const float t_4_ = x_2_ - first_ - rest_2_;
+						d_rstd_run_ = fmaf(t_3_, t_4_, d_rstd_run_);
+						d_rest_part_run_ += t_3_;
 					}
 				}
 			}
 			d_rstd_thread_ += d_rstd_run_;
+			d_rest_part_thread_ += d_rest_part_run_;
 		}
 		d_rstd_thread_ = kg_simd_sum(d_rstd_thread_);
+		d_rest_part_thread_ = kg_simd_sum(d_rest_part_thread_);
 		if (int(threadIdx.x & 31u) == 0) {
 			d_rstd_parts_[simd_] = d_rstd_thread_;
+			d_rest_part_parts_[simd_] = d_rest_part_thread_;
 		}
 		__syncthreads();
 		float d_rstd_ = 0.0f;
-		const int lane_2_ = int(threadIdx.x & 31u);
-		if (lane_2_ < threads_ / 32) {
-			d_rstd_ += d_rstd_parts_[lane_2_];
+		float d_rest_part_ = 0.0f;
+		const int lane_ = int(threadIdx.x & 31u);
+		if (lane_ < threads_ / 32) {
+			d_rstd_ += d_rstd_parts_[lane_];
+			d_rest_part_ += d_rest_part_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
+		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_;
+		const float t_3_ = 2.0f * d_var_ / t_2_;
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
 		const float t_4_ = d_rest_ / t_2_;
 		#pragma unroll
@@ -2155,17 +1919,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 				kg_load_bf16x8(gamma_run_, gamma_ + d_);
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 					const float gamma_2_ = gamma_run_[v_];
+					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
-					const float t_6_ = x_2_ - first_;
-					const float t_7_ = t_6_ - rest_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * t_7_ * rstd_2_;
+					const float t_6_ = x_2_ - first_ - rest_2_;
+					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
-				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+				kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 			}
 		}
 		for (int from_2_ = slab_; from_2_ < size_D_; from_2_ += slab_) {
@@ -2173,23 +1936,22 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 			for (int i_ = 0; i_ < 1; ++i_) {
 				const int d_ = from_2_ + (i_ * threads_ + thread_) * 8;
 				if (d_ < size_D_) {
-					kg_load_bf16x8(x_run_, x_ + at_2_ + d_);
-					kg_load_bf16x8(d_y_run_, d_y_ + at_2_ + d_);
+					kg_load_bf16x8(d_y_run_, d_y_ + row_ * size_D_ + d_);
 					kg_load_bf16x8(gamma_run_, gamma_ + d_);
+					kg_load_bf16x8(x_run_, x_ + row_ * size_D_ + d_);
 					#pragma unroll
 					for (int v_ = 0; v_ < 8; ++v_) {
 						const int d_2_ = d_ + v_;
-						const float x_2_ = x_run_[v_];
 						const float d_y_2_ = d_y_run_[v_];
 						const float gamma_2_ = gamma_run_[v_];
+						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
-						const float t_6_ = x_2_ - first_;
-						const float t_7_ = t_6_ - rest_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_7_ / t_2_ + t_4_;
+						const float t_6_ = x_2_ - first_ - rest_2_;
+						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * t_7_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 						if (row_ == from_) {
 							d_beta_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_;
@@ -2197,10 +1959,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 							d_beta_reduced_block_[at_ + d_2_] += d_y_2_;
 						}
 					}
-					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
+					kg_store_bf16x8(d_x_ + row_ * size_D_ + d_, d_x_out_);
 				}
 			}
 		}
+		__syncthreads();
 	}
 	#pragma unroll
 	for (int i_ = 0; i_ < 1; ++i_) {

@@ -85,6 +85,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // Four consecutive floats, at a multiple of 16 bytes.
 __device__ __forceinline__ void kg_load_f32x4(float *to, const float *from) {
 	const float4 x = *(const float4 *)from;
@@ -179,8 +186,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -192,7 +213,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -204,25 +247,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				const float t_ = x_2_ - base_2_;
+				const float e_ = expf(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -243,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = t_ - logtotal_;
 				}
 			}
@@ -276,8 +320,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[4];
+	float x_slab_[16];
 	float y_out_[4];
+	float x_run_[4];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -292,6 +337,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -303,20 +349,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = expf(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -328,8 +404,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -337,30 +417,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				const float e_ = expf(t_);
-				total_thread_ += e_;
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -380,7 +443,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -395,7 +458,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -434,8 +497,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -447,7 +524,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -459,25 +558,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_]);
+				const float t_ = x_2_ - base_2_;
+				const float e_ = kg_rough_exp(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -498,7 +598,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = kg_to_f16(t_ - logtotal_);
 				}
 			}
@@ -531,8 +631,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -547,6 +648,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -558,20 +660,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -583,8 +715,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -592,30 +728,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
-				const float e_ = expf(t_);
-				total_thread_ += e_;
+				const float t_ = x_2_ - base_2_;
+				const float e_ = kg_rough_exp(t_);
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -635,7 +754,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -650,7 +769,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_f16x8(y_ + at_ + d_, y_out_);
@@ -689,8 +808,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -702,7 +835,29 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -714,25 +869,26 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				const float t_ = x_2_ - base_2_;
+				const float e_ = kg_rough_exp(t_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -753,7 +909,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_[at_ + d_] = kg_to_bf16(t_ - logtotal_);
 				}
 			}
@@ -786,8 +942,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -802,6 +959,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -813,20 +971,50 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float t_ = x_2_ - base_2_;
+					const float e_ = kg_rough_exp(t_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -838,8 +1026,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 		top_2_ = kg_max(top_2_, top_parts_[lane_]);
 	}
 	top_2_ = kg_simd_max(top_2_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
+	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -847,30 +1039,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
-				const float e_ = expf(t_);
-				total_thread_ += e_;
+				const float t_ = x_2_ - base_2_;
+				const float e_ = kg_rough_exp(t_);
+				total_run_ += e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
-					const float e_ = expf(t_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -890,7 +1065,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float t_ = x_2_ - base_;
+				const float t_ = x_2_ - base_2_;
 				y_out_[v_] = t_ - logtotal_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -905,7 +1080,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float t_ = x_2_ - base_;
+					const float t_ = x_2_ - base_2_;
 					y_out_[v_] = t_ - logtotal_;
 				}
 				kg_store_bf16x8(y_ + at_ + d_, y_out_);
@@ -941,6 +1116,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -970,9 +1147,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1012,6 +1187,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1060,9 +1237,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
@@ -1116,6 +1291,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1145,9 +1322,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1157,7 +1332,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * __expf(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * kg_rough_exp(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
 				}
 			}
 		}
@@ -1187,6 +1362,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1235,9 +1412,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1248,7 +1423,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1264,7 +1439,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1291,6 +1466,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	float d_logtotal_part_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1320,9 +1497,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
@@ -1332,7 +1507,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * __expf(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * kg_rough_exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
 				}
 			}
 		}
@@ -1362,6 +1537,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
+	const float top_2_ = top_[r_];
+	const float total_2_ = total_[r_];
 	const int at_ = r_ * size_D_;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1410,9 +1587,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 	}
 	d_logtotal_part_ = kg_simd_sum(d_logtotal_part_);
 	const float d_logtotal_ = -d_logtotal_part_;
-	const float top_2_ = top_[r_];
 	const float base_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	const float total_2_ = total_[r_];
 	const float logtotal_ = logf(total_2_ == 0.0f ? 1.0f : total_2_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
@@ -1423,7 +1598,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1439,7 +1614,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * __expf(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

@@ -699,6 +699,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -729,9 +730,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 2; ++i_) {
@@ -742,11 +742,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 						const float d_y_2_ = d_y_[at_2_ + d_];
 						const float t_3_ = d_y_2_ * gamma_[d_];
 						const float x_2_ = x_[at_2_ + d_];
-						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_[at_2_ + d_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -793,6 +793,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -850,9 +851,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 4;
@@ -864,8 +864,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 4 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 4 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 4 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 4 + v_]);
 				}
 				kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -885,11 +885,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_f32x4(d_x_ + at_2_ + d_, d_x_out_);
@@ -980,6 +980,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1010,9 +1011,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1023,11 +1023,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 						const float d_y_2_ = kg_from_f16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_f16(gamma_[d_]);
 						const float x_2_ = kg_from_f16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_x_[at_2_ + d_] = kg_to_f16(t_3_ * rstd_2_ + t_2_ * x_2_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -1074,6 +1074,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
@@ -1131,9 +1132,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1145,8 +1145,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -1166,11 +1166,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
@@ -1261,6 +1261,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		float d_rstd_thread_ = 0.0f;
 		const int at_2_ = row_ * size_D_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
@@ -1291,9 +1292,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1304,11 +1304,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_ / t_);
+						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_);
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_]);
 						}
 					}
 				}
@@ -1355,6 +1355,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
@@ -1412,9 +1413,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 			d_rstd_ += d_rstd_parts_[lane_];
 		}
 		d_rstd_ = kg_simd_sum(d_rstd_);
-		const float rstd_2_ = rstd_[row_];
 		const float d_meansq_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_2_ = 2.0f * d_meansq_;
+		const float t_2_ = 2.0f * d_meansq_ / t_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1426,8 +1426,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
-					d_gamma_reduced_block_sums_[i_ * 8 + v_] += d_y_2_ * x_2_ * rstd_2_;
+					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
 			}
@@ -1447,11 +1447,11 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_ / t_;
+						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
 						if (row_ == from_) {
-							d_gamma_reduced_block_[at_ + d_2_] = 0.0f + d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
-							d_gamma_reduced_block_[at_ + d_2_] += d_y_2_ * x_2_ * rstd_2_;
+							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_[at_ + d_2_]);
 						}
 					}
 					kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);

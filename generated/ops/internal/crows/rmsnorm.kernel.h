@@ -257,7 +257,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t
 	float *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f32_1_args *args = call->block;
 	(void)args;
-	const float t_9_ = (float)kgi_max(args->size_D_, 1);
+	const float t_8_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -319,19 +319,19 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f32_1)(const kg_call *call, int64_t
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_8_ = 2.0f * d_meansq_;
+			const float t_9_ = 2.0f * d_meansq_ / t_8_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf d_y_8_ = kg_load_f32(d_y_ + at_3_ + d_3_);
 				const vf t_7_ = d_y_8_ * kg_load_f32(gamma_ + d_3_);
 				const vf x_8_ = kg_load_f32(x_ + at_3_ + d_3_);
-				kg_store_f32(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_f32(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_8_);
 				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
 				const vf d_y_9_ = kg_loadn_f32(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
 				const vf t_10_ = d_y_9_ * kg_loadn_f32(gamma_ + d_3_, args->size_D_ - d_3_);
 				const vf x_9_ = kg_loadn_f32(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_f32(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_9_, args->size_D_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}
@@ -385,7 +385,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t
 	kg_f16 *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_f16_1_args *args = call->block;
 	(void)args;
-	const float t_9_ = (float)kgi_max(args->size_D_, 1);
+	const float t_8_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -447,19 +447,19 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_f16_1)(const kg_call *call, int64_t
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_8_ = 2.0f * d_meansq_;
+			const float t_9_ = 2.0f * d_meansq_ / t_8_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf d_y_8_ = kg_load_f16(d_y_ + at_3_ + d_3_);
 				const vf t_7_ = d_y_8_ * kg_load_f16(gamma_ + d_3_);
 				const vf x_8_ = kg_load_f16(x_ + at_3_ + d_3_);
-				kg_store_f16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_f16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_8_);
 				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
 				const vf d_y_9_ = kg_loadn_f16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
 				const vf t_10_ = d_y_9_ * kg_loadn_f16(gamma_ + d_3_, args->size_D_ - d_3_);
 				const vf x_9_ = kg_loadn_f16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_f16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_9_, args->size_D_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}
@@ -513,7 +513,7 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_
 	kg_bf16 *d_x_ = call->buf[5];
 	const kg_dd4f7221_rmsnorm_grad_bf16_1_args *args = call->block;
 	(void)args;
-	const float t_9_ = (float)kgi_max(args->size_D_, 1);
+	const float t_8_ = (float)kgi_max(args->size_D_, 1);
 	for (int64_t item_ = lo; item_ < hi; item_++) {
 		int64_t d_ = 0;
 		const int64_t at_ = item_ * args->size_D_;
@@ -575,19 +575,19 @@ static void KG_NAME(kg_dd4f7221_rmsnorm_grad_bf16_1)(const kg_call *call, int64_
 			int64_t d_3_ = 0;
 			const float rstd_2_ = kg_ld_f32(rstd_ + at_2_);
 			const float d_meansq_ = -(0.5f * d_rstd_6_ * (rstd_2_ * rstd_2_ * rstd_2_));
-			const float t_8_ = 2.0f * d_meansq_;
+			const float t_9_ = 2.0f * d_meansq_ / t_8_;
 			for (; d_3_ < args->size_D_ - (KG_W - 1); d_3_ += KG_W) {
 				const vf d_y_8_ = kg_load_bf16(d_y_ + at_3_ + d_3_);
 				const vf t_7_ = d_y_8_ * kg_load_bf16(gamma_ + d_3_);
 				const vf x_8_ = kg_load_bf16(x_ + at_3_ + d_3_);
-				kg_store_bf16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_8_ / kg_splat(t_9_));
+				kg_store_bf16(d_x_ + at_3_ + d_3_, t_7_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_8_);
 				kg_store_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_load_f32(d_gamma_reduced_block_ + at_ + d_3_) + d_y_8_ * x_8_ * kg_splat(rstd_2_));
 			}
 			if (d_3_ < args->size_D_) {
 				const vf d_y_9_ = kg_loadn_bf16(d_y_ + at_3_ + d_3_, args->size_D_ - d_3_);
 				const vf t_10_ = d_y_9_ * kg_loadn_bf16(gamma_ + d_3_, args->size_D_ - d_3_);
 				const vf x_9_ = kg_loadn_bf16(x_ + at_3_ + d_3_, args->size_D_ - d_3_);
-				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_8_) * x_9_ / kg_splat(t_9_), args->size_D_ - d_3_);
+				kg_storen_bf16(d_x_ + at_3_ + d_3_, t_10_ * kg_splat(rstd_2_) + kg_splat(t_9_) * x_9_, args->size_D_ - d_3_);
 				kg_storen_f32(d_gamma_reduced_block_ + at_ + d_3_, kg_loadn_f32(d_gamma_reduced_block_ + at_ + d_3_, args->size_D_ - d_3_) + d_y_9_ * x_9_ * kg_splat(rstd_2_), args->size_D_ - d_3_);
 			}
 		}

@@ -87,6 +87,13 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
 // The quotient to two units in its last place: the reciprocal of a divisor that many
 // share is taken once.
 __device__ __forceinline__ float kg_rough_div(float x, float y) {
@@ -185,8 +192,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			#pragma unroll
@@ -198,7 +219,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 4; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = x_[at_ + d_];
+					const float e_ = expf(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -210,24 +252,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = x_[at_ + d_];
-					const float e_ = expf(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 4; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 4 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = x_[at_ + d_];
+				const float e_ = expf(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -248,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 4 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = x_[at_ + d_];
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = expf(x_2_ - base_2_);
 					y_[at_ + d_] = t_ ? 0.0f : e_ / total_;
 				}
 			}
@@ -269,9 +312,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[4];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[4];
+	float x_run_[4];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -286,6 +330,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -297,20 +342,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
 			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
+				kg_load_f32x4(x_slab_ + i_ * 4, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 4 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 4; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 4; ++v_) {
+					const float x_2_ = x_slab_[i_ * 4 + v_];
+					const float e_ = expf(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -322,8 +396,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -331,29 +409,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_row_[i_ * 4 + v_];
-				const float e_ = expf(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = expf(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 4 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 4;
-			if (d_ < size_D_) {
-				kg_load_f32x4(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 4; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -387,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 4; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = expf(x_2_ - base_);
+					const float e_ = expf(x_2_ - base_2_);
 					y_out_[v_] = t_ ? 0.0f : e_ / total_;
 				}
 				kg_store_f32x4(y_ + at_ + d_, y_out_);
@@ -414,8 +476,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -427,7 +503,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_f16(x_[at_ + d_]);
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -439,24 +536,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float e_ = __expf(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_f16(x_[at_ + d_]);
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -469,6 +567,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = kg_rough_div(1.0f, total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -477,8 +576,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					const float e_ = __expf(x_2_ - base_);
-					y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : kg_rough_div(e_, total_));
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_[at_ + d_] = kg_to_f16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -498,9 +597,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -515,6 +615,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -526,20 +627,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
+				kg_load_f16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -551,8 +681,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -560,29 +694,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = __expf(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_f16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = __expf(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -595,6 +713,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = kg_rough_div(1.0f, total_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -602,7 +721,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
+				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_f16x8(y_ + at_ + d_, y_out_);
 		}
@@ -616,8 +735,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = __expf(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 				}
 				kg_store_f16x8(y_ + at_ + d_, y_out_);
 			}
@@ -643,8 +762,22 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	const int at_ = r_ * size_D_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
+		#pragma unroll
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				top_thread_ = kg_max(top_thread_, x_2_);
+			}
+		}
+	}
+	float base_ = top_thread_;
+	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			#pragma unroll
@@ -656,7 +789,28 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			#pragma unroll
+			for (int v_ = 0; v_ < 8; ++v_) {
+				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
+				if (d_ < size_D_) {
+					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -668,24 +822,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+	}
+	float total_run_ = 0.0f;
+	#pragma unroll
+	for (int i_ = 0; i_ < 2; ++i_) {
 		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
-				if (d_ < size_D_) {
-					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = __expf(x_2_ - base_);
-					total_run_ += e_;
-				}
+		for (int v_ = 0; v_ < 8; ++v_) {
+			const int d_ = (i_ * threads_ + thread_) * 8 + v_;
+			if (d_ < size_D_) {
+				const float x_2_ = kg_from_bf16(x_[at_ + d_]);
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
 			}
 		}
-		total_thread_ += total_run_;
 	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -698,6 +853,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = kg_rough_div(1.0f, total_);
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -706,8 +862,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					const float e_ = __expf(x_2_ - base_);
-					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : kg_rough_div(e_, total_));
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_[at_ + d_] = kg_to_bf16(t_ ? 0.0f : e_ * t_2_);
 				}
 			}
 		}
@@ -727,9 +883,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	__shared__ float total_parts_[8];
 	const int size_D_ = int(args->size_D_);
 	float x_row_[16];
-	float x_run_[8];
+	float x_slab_[16];
 	float kept_[16];
 	float y_out_[8];
+	float x_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -744,6 +901,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		}
 	}
 	float top_thread_ = -INFINITY;
+	float total_thread_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -755,20 +913,49 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 			}
 		}
 	}
+	float base_ = top_thread_;
 	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
+		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
 			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
 			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
+				kg_load_bf16x8(x_slab_ + i_ * 8, x_ + at_ + d_);
+			}
+		}
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
+					const float x_2_ = x_slab_[i_ * 8 + v_];
 					top_thread_ = kg_max(top_thread_, x_2_);
 				}
 			}
 		}
+		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
+		if (top_thread_before_ != top_thread_) {
+			const float fall_ = base_ - base_2_;
+			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		}
+		base_ = base_2_;
+		float total_run_ = 0.0f;
+		#pragma unroll
+		for (int i_ = 0; i_ < 2; ++i_) {
+			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
+			if (d_ < size_D_) {
+				#pragma unroll
+				for (int v_ = 0; v_ < 8; ++v_) {
+					const float x_2_ = x_slab_[i_ * 8 + v_];
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					total_run_ += e_;
+				}
+			}
+		}
+		total_thread_ += total_run_;
 	}
+	const float top_thread_before_ = top_thread_;
 	top_thread_ = kg_simd_max(top_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		top_parts_[simd_] = top_thread_;
@@ -780,8 +967,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		top_ = kg_max(top_, top_parts_[lane_]);
 	}
 	top_ = kg_simd_max(top_);
-	float total_thread_ = 0.0f;
-	const float base_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
+	if (slab_ < size_D_ && top_thread_before_ != top_) {
+		const float fall_ = base_ - base_2_;
+		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+	}
+	float total_run_ = 0.0f;
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -789,29 +980,13 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
-				const float e_ = __expf(x_2_ - base_);
-				total_thread_ += e_;
+				const float e_ = kg_rough_exp(x_2_ - base_2_);
+				total_run_ += e_;
 				kept_[i_ * 8 + v_] = e_;
 			}
 		}
 	}
-	for (int from_ = slab_; from_ < size_D_; from_ += slab_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int d_ = from_ + (i_ * threads_ + thread_) * 8;
-			if (d_ < size_D_) {
-				kg_load_bf16x8(x_run_, x_ + at_ + d_);
-				#pragma unroll
-				for (int v_ = 0; v_ < 8; ++v_) {
-					const float x_2_ = x_run_[v_];
-					const float e_ = __expf(x_2_ - base_);
-					total_run_ += e_;
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
+	total_thread_ += total_run_;
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
 		total_parts_[simd_] = total_thread_;
@@ -824,6 +999,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	}
 	total_ = kg_simd_sum(total_);
 	const bool t_ = total_ == 0.0f;
+	const float t_2_ = kg_rough_div(1.0f, total_);
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -831,7 +1007,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float e_ = kept_[i_ * 8 + v_];
-				y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
+				y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 			}
 			kg_store_bf16x8(y_ + at_ + d_, y_out_);
 		}
@@ -845,8 +1021,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
-					const float e_ = __expf(x_2_ - base_);
-					y_out_[v_] = t_ ? 0.0f : kg_rough_div(e_, total_);
+					const float e_ = kg_rough_exp(x_2_ - base_2_);
+					y_out_[v_] = t_ ? 0.0f : e_ * t_2_;
 				}
 				kg_store_bf16x8(y_ + at_ + d_, y_out_);
 			}
