@@ -18,6 +18,7 @@ generate:
 
 tools:
 	@scripts/tools.sh
+	@scripts/python.sh
 
 test: tools
 	@scripts/test.sh
