@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kernelgen/kgen/generated/ops"
 	"github.com/kernelgen/kgen/internal/pytest"
 	"github.com/kernelgen/kgen/runtime"
 )
@@ -137,6 +138,38 @@ func TestLargeTensor(t *testing.T) {
 	}
 	if !slices.Equal(values[float32](t, loaded["x"]), data) {
 		t.Error("the values are others")
+	}
+}
+
+// A result of a batch is an error before the batch is submitted, and waited for
+// afterwards.
+func TestSaveResults(t *testing.T) {
+	d := open(t)
+	x, err := runtime.FromSlice(d, []float32{1, 2, 3}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "file.safetensors")
+	b := d.Batch("step")
+	y := ops.AddDeferred(b, x, x)
+	b.Keep(y)
+	state := State{"y": y.Untyped()}
+	if err := Save(path, state, nil); !errors.Is(err, runtime.ErrPending) || !strings.Contains(err.Error(), `"y"`) {
+		t.Errorf("error %v, want one about y that wraps ErrPending", err)
+	}
+	fence := b.Submit()
+	if err := Save(path, state, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := fence.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	loaded := State{"y": from(t, d, make([]float32, 3), 3)}
+	if _, err := Load(path, loaded); err != nil {
+		t.Fatal(err)
+	}
+	if got := values[float32](t, loaded["y"]); !slices.Equal(got, []float32{2, 4, 6}) {
+		t.Errorf("the file holds %v, want [2 4 6]", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/kernelgen/kgen/runtime"
 )
 
 var (
@@ -23,38 +26,46 @@ var (
 // elements is chosen so that a checkpoint takes a few milliseconds to write.
 const elements = 1 << 20
 
-// TestWriterProcess is the process that TestKilledWriter kills: it saves states one
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *writer != "" {
+		log.Fatal(write(*writer))
+	}
+	os.Exit(m.Run())
+}
+
+// write is what the process does that TestKilledWriter kills: it saves states one
 // after another, each with its number in every element, and says when each is
 // there.
-func TestWriterProcess(t *testing.T) {
-	if *writer == "" {
-		return // it is nobody's writer
+func write(path string) error {
+	d, err := runtime.Open()
+	if err != nil {
+		return err
 	}
-	d := open(t)
+	defer d.Close()
+	s := State{}
+	for _, name := range []string{"a", "b"} {
+		x, err := runtime.Zeros[int32](d, elements)
+		if err != nil {
+			return err
+		}
+		s[name] = x.Untyped()
+	}
 	data := make([]int32, elements)
-	s := State{"a": from(t, d, data, elements), "b": from(t, d, data, elements)}
 	for n := int32(1); ; n++ {
 		for i := range data {
 			data[i] = n
 		}
 		for _, h := range s {
-			if err := h.WriteBytes(int32Bytes(data)); err != nil {
-				t.Fatal(err)
+			if err := runtime.As[int32](h).Write(data); err != nil {
+				return err
 			}
 		}
-		if err := Save(*writer, s, map[string]string{"n": fmt.Sprint(n)}); err != nil {
-			t.Fatal(err)
+		if err := Save(path, s, map[string]string{"n": fmt.Sprint(n)}); err != nil {
+			return err
 		}
 		fmt.Printf("saved %d\n", n)
 	}
-}
-
-func int32Bytes(v []int32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
-	}
-	return b
 }
 
 // A writer that is killed at any moment leaves a file that is one of those that it
@@ -100,7 +111,7 @@ func TestKilledWriter(t *testing.T) {
 // returns the last number that it said.
 func killWriter(t *testing.T, path string) int {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestWriterProcess$", "-writer="+path)
+	cmd := exec.Command(os.Args[0], "-writer="+path)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

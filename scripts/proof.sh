@@ -28,6 +28,10 @@ trap 'rm -f "$fuzz"' EXIT
 	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
 	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
 	run go test -timeout 2h ./tests/mutation -full
+	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
+	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad; do
+		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
+	done
 	run go test -race -count 3 ./graph/...
 	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
 	failed=
