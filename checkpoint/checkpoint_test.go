@@ -185,6 +185,10 @@ func TestLoadPart(t *testing.T) {
 	if want := "unexpected: model.b BF16[3]"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
+	_, err = LoadPart(path, "model.", State{"optim.t": saved["optim.t"]})
+	if want := `"optim.t" does not begin with "model."`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
 	part["model.b"] = zeros(t, d, State{"b": saved["model.b"]})["b"]
 	if _, err := LoadPart(path, "model.", part); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func LoadPart(path, prefix string, state State) (map[string]string, error) {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	defer f.Close()
-	if err := usable(state); err != nil {
+	if err := usable(state, prefix); err != nil {
 		return nil, fmt.Errorf("checkpoint: %s is not loaded: %w", path, err)
 	}
 	if err := compare(path, f, prefix, state); err != nil {
@@ -46,9 +46,12 @@ func LoadPart(path, prefix string, state State) (map[string]string, error) {
 }
 
 // usable returns what is wrong with tensors that are to be loaded.
-func usable(state State) error {
+func usable(state State, prefix string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(state)) {
+		if !strings.HasPrefix(name, prefix) {
+			errs = append(errs, fmt.Errorf("%q does not begin with %q", name, prefix))
+		}
 		if err := state[name].Err(); err != nil {
 			errs = append(errs, fmt.Errorf("%q: %w", name, err))
 		}

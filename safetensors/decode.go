@@ -56,16 +56,9 @@ func (f *File) decodeHeader(header []byte) error {
 		return fmt.Errorf("header: %w", err)
 	}
 	if m, ok := members[metadataKey]; ok {
-		var text map[string]*string
-		if err := json.Unmarshal(m, &text); err != nil || text == nil {
-			return fmt.Errorf("%s must be an object of strings: %w", metadataKey, orNull(err))
-		}
-		f.metadata = make(map[string]string, len(text))
-		for k, s := range text {
-			if s == nil {
-				return fmt.Errorf("%s: %q is null, must be a string", metadataKey, k)
-			}
-			f.metadata[k] = *s
+		var err error
+		if f.metadata, err = decodeMetadata(m); err != nil {
+			return fmt.Errorf("%s must be an object of strings: %w", metadataKey, err)
 		}
 		delete(members, metadataKey)
 	}
@@ -78,6 +71,25 @@ func (f *File) decodeHeader(header []byte) error {
 		f.tensors = append(f.tensors, t)
 	}
 	return nil
+}
+
+// decodeMetadata reads an object of strings, without null for one of them.
+func decodeMetadata(value jsontext.Value) (map[string]string, error) {
+	var texts map[string]*string
+	if err := json.Unmarshal(value, &texts); err != nil {
+		return nil, err
+	}
+	if texts == nil {
+		return nil, errors.New("it is null")
+	}
+	metadata := make(map[string]string, len(texts))
+	for name, s := range texts {
+		if s == nil {
+			return nil, fmt.Errorf("%q is null", name)
+		}
+		metadata[name] = *s
+	}
+	return metadata, nil
 }
 
 // decodeTensor reads one member of the header and checks it by itself.
@@ -166,12 +178,4 @@ func (f *File) checkLayout() error {
 		return fmt.Errorf("%d bytes at the end belong to no tensor", more)
 	}
 	return nil
-}
-
-// orNull gives a value that JSON has read without an error as null a reason.
-func orNull(err error) error {
-	if err == nil {
-		return errors.New("it is null")
-	}
-	return err
 }

@@ -142,10 +142,11 @@ func (h *headerWriter) token(t jsontext.Token) {
 
 func (h *headerWriter) text(texts ...string) {
 	for _, s := range texts {
-		h.token(jsontext.String(s))
 		if h.err != nil {
-			h.err = fmt.Errorf("%q: %w", s, h.err)
 			return
+		}
+		if err := h.json.WriteToken(jsontext.String(s)); err != nil {
+			h.err = fmt.Errorf("%q: %w", s, err)
 		}
 	}
 }

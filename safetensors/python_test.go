@@ -62,7 +62,7 @@ for name, t in sorted(safetensors.deserialize(open(path, "rb").read())):
 	if lines[1] != "1.0 int64 (3, 2)" {
 		t.Errorf("Python reads the arrays %s", lines[1])
 	}
-	for _, name := range sorted(f) {
+	for _, name := range names(f) {
 		info, _ := f.Lookup(name)
 		quoted := "'" + strings.NewReplacer("\n", `\n`, "\u2028", `\u2028`).Replace(name) + "'"
 		shape := strings.ReplaceAll(fmt.Sprint(info.Shape), " ", ", ")
@@ -143,11 +143,12 @@ for name in os.listdir(sys.argv[1]):
 	}
 }
 
-func sorted(f *File) []string {
-	var names []string
+// names returns the names of the tensors in alphabetical order.
+func names(f *File) []string {
+	var list []string
 	for _, t := range f.Tensors() {
-		names = append(names, t.Name)
+		list = append(list, t.Name)
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(list)
+	return list
 }
