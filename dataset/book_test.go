@@ -27,7 +27,7 @@ func TestBook(t *testing.T) {
 		t.Fatal(err)
 	}
 	const length = 64
-	w, err := NewWindows(ids, length)
+	w, err := NewWindows(ids, length, length)
 	if err != nil {
 		t.Fatal(err)
 	}

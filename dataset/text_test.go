@@ -22,20 +22,24 @@ func TestReadText(t *testing.T) {
 
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
-		text   string
-		length int
-		want   string
+		text           string
+		length, stride int
+		want           string
 	}{
-		{"", 3, ""},
-		{"a", 3, ""},
-		{"ab", 3, "ab"},
-		{"abcd", 3, "abcd"},
-		{"abcde", 3, "abcd|de"},
-		{"abcdefg", 3, "abcd|defg"},
-		{"abcdefgh", 3, "abcd|defg|gh"},
-		{"abc", 1, "ab|bc"},
+		{"", 3, 3, ""},
+		{"a", 3, 3, ""},
+		{"ab", 3, 3, "ab"},
+		{"abcd", 3, 3, "abcd"},
+		{"abcde", 3, 3, "abcd|de"},
+		{"abcdefg", 3, 3, "abcd|defg"},
+		{"abcdefgh", 3, 3, "abcd|defg|gh"},
+		{"abc", 1, 1, "ab|bc"},
+		{"abcdefg", 3, 1, "abcd|bcde|cdef|defg"},
+		{"abcdefg", 3, 2, "abcd|cdef|efg"},
+		{"abcdefgh", 3, 2, "abcd|cdef|efgh"},
+		{"abc", 3, 1, "abc"},
 	} {
-		w, err := NewWindows(byteIDs(nil, c.text), c.length)
+		w, err := NewWindows(byteIDs(nil, c.text), c.length, c.stride)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,10 +55,12 @@ func TestWindows(t *testing.T) {
 			}
 		}
 		if strings.Join(got, "|") != c.want {
-			t.Errorf("%q in windows of %d gives %q, want %q", c.text, c.length, got, c.want)
+			t.Errorf("%q in windows of %d, one every %d, gives %q, want %q", c.text, c.length, c.stride, got, c.want)
 		}
 	}
-	if _, err := NewWindows(nil, 0); err == nil {
-		t.Error("windows of no ids are taken")
+	for _, c := range [][2]int{{0, 0}, {3, 0}, {3, 4}, {3, -1}} {
+		if _, err := NewWindows(nil, c[0], c[1]); err == nil {
+			t.Errorf("windows of %d ids, one every %d, are taken", c[0], c[1])
+		}
 	}
 }
