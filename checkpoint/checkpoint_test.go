@@ -157,6 +157,17 @@ func TestSaveResults(t *testing.T) {
 	if err := Save(path, state, nil); !errors.Is(err, runtime.ErrPending) || !strings.Contains(err.Error(), `"y"`) {
 		t.Errorf("error %v, want one about y that wraps ErrPending", err)
 	}
+	x0 := from(t, d, []float32{7}, 1)
+	whole := filepath.Join(t.TempDir(), "whole.safetensors")
+	if err := Save(whole, State{"a": from(t, d, []float32{8}, 1), "y": from(t, d, []float32{0, 0, 0}, 3)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(whole, State{"a": x0, "y": y.Untyped()}); !errors.Is(err, runtime.ErrPending) || !strings.Contains(err.Error(), `"y"`) {
+		t.Errorf("error %v, want one about y that wraps ErrPending", err)
+	}
+	if got := values[float32](t, x0); got[0] != 7 {
+		t.Errorf("a tensor holds %v after a load that failed, want 7", got)
+	}
 	fence := b.Submit()
 	if err := Save(path, state, nil); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kernelgen/kgen/runtime"
 	"github.com/kernelgen/kgen/safetensors"
 )
 
@@ -52,11 +53,21 @@ func usable(state State, prefix string) error {
 		if !strings.HasPrefix(name, prefix) {
 			errs = append(errs, fmt.Errorf("%q does not begin with %q", name, prefix))
 		}
-		if err := state[name].Err(); err != nil {
+		if err := writable(state[name]); err != nil {
 			errs = append(errs, fmt.Errorf("%q: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// writable returns why a tensor could not be written, by writing none of its
+// elements.
+func writable(h runtime.Handle) error {
+	v, err := h.View(0, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.WriteBytes(nil), v.Close())
 }
 
 // MismatchError says how the tensors of a file differ from those that are to be
