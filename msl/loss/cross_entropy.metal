@@ -156,22 +156,11 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -249,44 +238,12 @@ kernel void kg_dd4f7221_cross_entropy_f32(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -337,7 +294,6 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
@@ -349,33 +305,15 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -457,44 +395,12 @@ kernel void kg_dd4f7221_cross_entropy_f32_wide(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -559,22 +465,11 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -652,44 +547,12 @@ kernel void kg_dd4f7221_cross_entropy_f16(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = float(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -740,7 +603,6 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
@@ -752,33 +614,15 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? float(logits_[r_ * size_V_ + target_value_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -860,44 +704,12 @@ kernel void kg_dd4f7221_cross_entropy_f16_wide(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -962,22 +774,11 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1055,44 +856,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -1143,7 +912,6 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
@@ -1155,33 +923,15 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args.label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1263,44 +1013,12 @@ kernel void kg_dd4f7221_cross_entropy_bf16_wide(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += precise::exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);

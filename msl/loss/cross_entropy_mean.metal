@@ -150,26 +150,15 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = logits_[at_ + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -247,44 +236,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -334,44 +291,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -453,44 +391,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -776,26 +682,15 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = float(logits_[at_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -873,44 +768,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = float(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = float(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -960,44 +823,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1079,44 +923,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -1256,26 +1068,15 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1353,44 +1154,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);
@@ -1440,44 +1209,25 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	threadgroup float total_parts_[8];
 	threadgroup float average_sum_parts_[8];
 	const int size_V_ = int(args.size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(group.x);
 	const int thread_ = int(tid);
 	const int simd_ = int(simd);
 	const int threads_ = int(threads.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args.label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args.ignore_index_) {
 		kg_fault_set(fault, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args.ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1559,44 +1309,12 @@ kernel void kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * precise::exp(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fma(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += precise::exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = simd_sum(total_thread_);
 	average_sum_thread_ = simd_sum(average_sum_thread_);

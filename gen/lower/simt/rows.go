@@ -23,6 +23,7 @@ type row struct {
 	phase            []lower.Phase
 	held             []*expr.Read // whose elements stay in registers
 	keep             []lower.Kept // values that do
+	streams          bool         // no phase after the last two passes needs the elements
 	first            ir.Expr      // whether the row at hand is the first of its block
 }
 
@@ -43,7 +44,8 @@ func (l *lowering) rows(wide bool) {
 	} else {
 		r.runs = &runs{lowering: l, run: 1, temp: map[string]*ir.Array{}}
 	}
-	if wide {
+	r.streams = r.findStream()
+	if wide && !r.streams {
 		r.keep = lower.Keep(l.k)
 		r.findHeld()
 	}

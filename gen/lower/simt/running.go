@@ -123,10 +123,14 @@ func isConst(e expr.Expr) bool {
 func (r *row) running(n int, p *running) {
 	tops, sums := r.newAccs([]*plan.Stage{p.top}, "_thread"), r.newAccs(p.sums, "_thread")
 	top, count := tops[0].v, r.counter(p)
-	r.firstSlab(n, r.adds(tops))
+	first := lower.Int(0)
+	if !r.streams {
+		first = r.slab
+		r.firstSlab(n, r.adds(tops))
+	}
 	base := r.Mut("base", ir.Scalar(ir.F32))
 	r.Emit(&ir.Decl{V: base, X: lower.RefTo(top)})
-	r.loop("from", r.slab, r.n, r.slab, func(from ir.Expr) {
+	r.loop("from", first, r.n, r.slab, func(from ir.Expr) {
 		before := r.copyOf(top)
 		r.fetch(n, from)
 		r.fetched(n, from, r.adds(tops))
@@ -143,11 +147,26 @@ func (r *row) running(n int, p *running) {
 	r.fold(tops, []*plan.Stage{p.top}, r.group)
 	now := r.Value(p.base)
 	rose := bin(ir.Ne, before, r.Value(&expr.Read{Node: expr.Node{K: expr.Float}, T: p.top.Let}))
-	r.follow(p, sums, and(less(r.slab, r.n), rose), lower.RefTo(base), now, count)
-	r.apart(n+1, sums, func(sums []*acc) {
-		r.blockwise(sums, func(sums []*acc) { r.firstSlab(n+1, r.terms(sums)) })
-	})
+	if !r.streams {
+		rose = and(less(r.slab, r.n), rose)
+	}
+	r.follow(p, sums, rose, lower.RefTo(base), now, count)
+	if !r.streams {
+		r.apart(n+1, sums, func(sums []*acc) {
+			r.blockwise(sums, func(sums []*acc) { r.firstSlab(n+1, r.terms(sums)) })
+		})
+	}
 	r.fold(sums, p.sums, r.group)
+}
+
+// findStream reports whether the row's elements are needed for two passes that go together
+// and for nothing after them: then registers hold none of them longer.
+func (r *row) findStream() bool {
+	last := len(r.phase) - 1
+	if last < 2 || findRunning(r.k, last-2) == nil {
+		return false
+	}
+	return !slices.ContainsFunc(r.phase[last].All, func(e expr.Expr) bool { return varies(e, r.k.Red...) })
 }
 
 // terms adds the element at hand to sums of exponentials. A rough exp(-x) is off by about

@@ -225,22 +225,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -318,44 +307,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += expf(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = logits_[r_ * size_V_ + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -399,7 +356,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -411,33 +367,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? logits_[r_ * size_V_ + target_value_] : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -519,44 +457,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += expf(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 4 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -614,22 +520,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -707,44 +602,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += kg_rough_exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_f16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -788,7 +651,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -800,33 +662,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_f16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -908,44 +752,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += kg_rough_exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -1003,22 +815,11 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1096,44 +897,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += kg_rough_exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_3_ = kg_from_bf16(logits_[r_ * size_V_ + v_2_]);
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -1177,7 +946,6 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -1189,33 +957,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const float logits_2_ = target_value_ >= 0 && target_value_ < size_V_ ? kg_from_bf16(logits_[r_ * size_V_ + target_value_]) : 0.0f;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + r_ * size_V_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_3_);
-			}
-		}
-	}
 	float base_ = top_thread_;
 	const float t_ = args->label_smoothing_;
 	const bool t_2_ = t_ > 0.0f;
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1297,44 +1047,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	}
 	top_ = kg_simd_max(top_);
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
-	if (slab_ < size_V_ && top_thread_before_ != top_) {
+	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					total_run_ += kg_rough_exp(t_3_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_2_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_3_ = logits_row_[i_ * 8 + v_2_];
-					const float t_3_ = logits_3_ - base_2_;
-					average_sum_run_ += t_3_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);

@@ -219,26 +219,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 4; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = logits_[at_ + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -316,44 +305,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += expf(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 4; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 4 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = logits_[at_ + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -396,44 +353,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			kg_load_f32x4(logits_row_ + i_ * 4, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 4; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 4;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -515,44 +453,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += expf(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 4; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 4;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 4 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -813,26 +719,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -910,44 +805,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += kg_rough_exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_f16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -990,44 +853,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_f16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1109,44 +953,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += kg_rough_exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -1273,26 +1085,15 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		#pragma unroll
-		for (int v_ = 0; v_ < 8; ++v_) {
-			const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-			if (v_2_ < size_V_) {
-				const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1370,44 +1171,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += kg_rough_exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			#pragma unroll
-			for (int v_ = 0; v_ < 8; ++v_) {
-				const int v_2_ = (i_ * threads_ + thread_) * 8 + v_;
-				if (v_2_ < size_V_) {
-					const float logits_2_ = kg_from_bf16(logits_[at_ + v_2_]);
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
@@ -1450,44 +1219,25 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
 	const int size_V_ = int(args->size_V_);
-	float logits_row_[16];
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 16;
-	const int at_ = r_ * size_V_;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			kg_load_bf16x8(logits_row_ + i_ * 8, logits_ + at_ + v_);
-		}
-	}
 	float top_thread_ = -INFINITY;
 	float total_thread_ = 0.0f;
 	float average_sum_thread_ = 0.0f;
 	int count_ = 0;
-	#pragma unroll
-	for (int i_ = 0; i_ < 2; ++i_) {
-		const int v_ = (i_ * threads_ + thread_) * 8;
-		if (v_ < size_V_) {
-			#pragma unroll
-			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-				const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-				top_thread_ = kg_max(top_thread_, logits_2_);
-			}
-		}
-	}
 	float base_ = top_thread_;
+	const int at_ = r_ * size_V_;
 	const bool t_ = args->label_smoothing_ > 0.0f;
 	const int target_value_ = target_[r_];
 	if ((target_value_ < 0 || target_value_ >= size_V_) && target_value_ != args->ignore_index_) {
 		kg_fault_set(fault, op, 1, r_, target_value_, size_V_);
 	}
 	const bool counted_ = target_value_ != args->ignore_index_;
-	for (int from_ = slab_; from_ < size_V_; from_ += slab_) {
+	for (int from_ = 0; from_ < size_V_; from_ += slab_) {
 		const float top_thread_before_ = top_thread_;
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -1569,44 +1319,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	}
 	top_2_ = kg_simd_max(top_2_);
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
-	if (slab_ < size_V_ && top_thread_before_ != top_2_) {
+	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
 		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
-	}
-	if (counted_) {
-		float total_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					total_run_ += kg_rough_exp(t_2_);
-				}
-			}
-		}
-		total_thread_ += total_run_;
-	}
-	if (t_) {
-		float average_sum_run_ = 0.0f;
-		#pragma unroll
-		for (int i_ = 0; i_ < 2; ++i_) {
-			const int v_ = (i_ * threads_ + thread_) * 8;
-			if (v_ < size_V_) {
-				#pragma unroll
-				for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
-					const float logits_2_ = logits_row_[i_ * 8 + v_2_];
-					const float t_2_ = logits_2_ - base_2_;
-					average_sum_run_ += t_2_;
-				}
-			}
-		}
-		average_sum_thread_ += average_sum_run_;
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	average_sum_thread_ = kg_simd_sum(average_sum_thread_);
