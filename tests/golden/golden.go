@@ -107,9 +107,18 @@ func Load(op string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("golden: no values for %s: %w", op, err)
 	}
+	f, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("golden: %s.json: %w", op, err)
+	}
+	return f, nil
+}
+
+// Parse reads a file of cases, all inputs and cotangents with their Data.
+func Parse(data []byte) (*File, error) {
 	f := &File{}
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, fmt.Errorf("golden: %s.json: %w", op, err)
+		return nil, err
 	}
 	for _, c := range f.Cases {
 		expand(c.Ins)
