@@ -11,13 +11,13 @@ import (
 
 // Conv1DConfig is the shape of a convolution over the positions of a sequence.
 type Conv1DConfig struct {
-	In, Out, Kernel int     // channels, channels, taps
-	Dilation        int     // positions from tap to tap; 0 is 1
-	Stride          int     // positions from window to window; 0 is 1
-	PadLeft         int     // zeros before the sequence
-	PadRight        int     // zeros behind it
-	Causal          bool    // pad so that position l sees none behind l: (Kernel-1)·Dilation zeros before the sequence
-	NoBias          bool    //
+	In, Out, Kernel int  // channels, channels, taps
+	Dilation        int  // positions from tap to tap; 0 is 1
+	Stride          int  // positions from window to window; 0 is 1
+	PadLeft         int  // zeros before the sequence
+	PadRight        int  // zeros behind it
+	Causal          bool // pad so that position l sees none behind l: (Kernel-1)·Dilation zeros before the sequence
+	NoBias          bool
 	Scale           float64 // factor of the initial weights; 0 is 1
 }
 

@@ -68,16 +68,24 @@ func (l *affine[T]) Attach(a *LoRA[T]) error {
 	if l.adapter != nil {
 		return errors.New("attach: the layer has an adapter: Detach it, or Switch to the other one")
 	}
-	if a.in != l.in || a.out != l.out {
-		return fmt.Errorf("attach: the adapter is from %d to %d features, the layer from %d to %d", a.in, a.out, l.in, l.out)
+	if err := l.fits(a); err != nil {
+		return fmt.Errorf("attach: %w", err)
 	}
 	l.adapter = a
 	return nil
 }
 
+func (l *affine[T]) fits(a *LoRA[T]) error {
+	if a.in != l.in || a.out != l.out {
+		return fmt.Errorf("the adapter is from %d to %d features, the layer from %d to %d", a.in, a.out, l.in, l.out)
+	}
+	return nil
+}
+
 // Merge adds the adapter to the layer's weight, so that it costs nothing more: the
-// master becomes wᵀ + (alpha/rank)·a·b, transposed. What is trained on from there is
-// that weight. Merge waits for the device.
+// master becomes w + (alpha/rank)·(a·b)ᵀ. What is trained and exported from there on is
+// that weight; to merge what the adapter has learnt since, Detach it and begin again.
+// Merge waits for the device.
 func (l *affine[T]) Merge() error {
 	a := l.adapter
 	if a == nil {
@@ -113,12 +121,16 @@ func (l *affine[T]) Detach() error {
 // Switch puts an adapter in the place of the one that is attached, and merges it if
 // that was merged.
 func (l *affine[T]) Switch(a *LoRA[T]) error {
+	if err := l.fits(a); err != nil {
+		return fmt.Errorf("switch: %w", err)
+	}
 	merged := l.merged
 	if err := l.Detach(); err != nil {
 		return err
 	}
-	if err := l.Attach(a); err != nil || !merged {
-		return err
+	l.adapter = a
+	if !merged {
+		return nil
 	}
 	return l.Merge()
 }

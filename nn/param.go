@@ -2,7 +2,6 @@ package nn
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -20,9 +19,8 @@ type Param struct {
 	dtype runtime.DType // that layers compute in
 
 	mu      sync.Mutex
-	master  runtime.Tensor[float32]
-	before  runtime.Tensor[float32] // the master before the last update, valid again if that fails
-	version uint64                  // from 1
+	masters []runtime.Tensor[float32] // the last is the master; the others are valid again if updates after them fail
+	version uint64                    // from 1
 	packed  runtime.Handle
 	packing uint64 // the version that packed was made of
 
@@ -30,17 +28,25 @@ type Param struct {
 	instead uint64                  // the version since then, 0 if there is none
 }
 
+// undoable is how many updates can be undone: of a batch that runs, and of one that is
+// recorded meanwhile.
+const undoable = 2
+
 // newParam returns a parameter of layers that compute in T. shape is what Shape says,
 // matrix the shape of the tensor, which layers may read as another one.
 func newParam[T Float](d *runtime.Device, values []float32, shape, matrix []int) (*Param, error) {
 	p := &Param{shape: shape, dtype: runtime.TypeOf[T](), version: 1}
-	var err error
-	if p.master, err = runtime.FromSlice(d, values, matrix...); err != nil || p.dtype == runtime.F32 {
-		return p, err
+	master, err := runtime.FromSlice(d, values, matrix...)
+	if err != nil {
+		return nil, err
+	}
+	p.masters = append(p.masters, master)
+	if p.dtype == runtime.F32 {
+		return p, nil
 	}
 	t, err := runtime.FromSlice(d, Round[T](values), matrix...)
 	if err != nil {
-		return nil, errors.Join(err, p.master.Close())
+		return nil, errors.Join(err, master.Close())
 	}
 	p.pack(t.Untyped())
 	return p, nil
@@ -74,8 +80,7 @@ func (p *Param) Version() uint64 {
 func (p *Param) Master() runtime.Tensor[float32] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
-	return p.master
+	return p.settle()
 }
 
 // Operand returns the tensor that layers read, of type DType: what Batch.Grad is asked
@@ -83,15 +88,15 @@ func (p *Param) Master() runtime.Tensor[float32] {
 func (p *Param) Operand() runtime.Handle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
+	master := p.settle()
 	if p.dtype == runtime.F32 {
-		return p.master.Untyped()
+		return master.Untyped()
 	}
 	if p.packing == p.version && p.packed.Err() == nil {
 		return p.packed
 	}
-	b := p.master.Device().Batch("pack weights")
-	h := p.cast(b)
+	b := master.Device().Batch("pack weights")
+	h := p.cast(b, master)
 	b.Keep(h)
 	b.Submit() // nobody waits: programs of one device run in order
 	p.pack(h)
@@ -109,9 +114,9 @@ func (p *Param) Values() ([]float32, error) { return p.Master().Read() }
 func (p *Param) Set(values []float32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
+	master := p.settle()
 	p.version++
-	return p.master.Write(values)
+	return master.Write(values)
 }
 
 // Invalidate says that somebody has written to the master: layers pack it anew. Set and
@@ -129,28 +134,39 @@ func (p *Param) Invalidate() {
 func (p *Param) Update(b *runtime.Batch, master runtime.Tensor[float32], rounding runtime.Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
-	p.before.Close() // an error where the update was in place: it is gone already
-	p.before, p.master = p.master, master
+	if n := len(p.masters); n > undoable {
+		p.masters[0].Close() // an error where an update in place has replaced it
+		p.masters = slices.Delete(p.masters, 0, 1)
+	}
+	p.masters = append(p.masters, master)
 	p.version++
 	b.Keep(master)
 	if p.dtype == runtime.F32 {
 		return
 	}
 	if rounding.IsZero() {
-		rounding = p.cast(b)
+		rounding = p.cast(b, master)
 	}
 	b.Keep(rounding)
 	p.pack(rounding)
 }
 
-// settle goes back to the master before the last update if that has failed. The
-// caller holds p.mu, here and below.
-func (p *Param) settle() {
-	if p.master.Err() != nil && p.before.Err() == nil {
-		p.master, p.before = p.before, runtime.Tensor[float32]{}
-		p.version++
+// settle goes back to before the updates that have failed, and returns the master. The
+// caller holds p.mu, here and below. While an update is recorded, no master is valid,
+// and the last one stays.
+func (p *Param) settle() runtime.Tensor[float32] {
+	last := len(p.masters) - 1
+	for i := last; i >= 0; i-- {
+		if p.masters[i].Err() != nil {
+			continue
+		}
+		if i < last {
+			p.masters = p.masters[:i+1]
+			p.version++
+		}
+		return p.masters[i]
 	}
+	return p.masters[last]
 }
 
 // pack replaces the packed weight by that of the present version.
@@ -159,22 +175,21 @@ func (p *Param) pack(h runtime.Handle) {
 	p.packed, p.packing = h, p.version
 }
 
-// cast records the rounding of the master.
-func (p *Param) cast(b *runtime.Batch) runtime.Handle {
+// cast records the rounding of a master.
+func (p *Param) cast(b *runtime.Batch, master runtime.Tensor[float32]) runtime.Handle {
 	if p.dtype == runtime.F16 {
-		return ops.CastDeferred[runtime.Float16](b, p.master).Untyped()
+		return ops.CastDeferred[runtime.Float16](b, master).Untyped()
 	}
-	return ops.CastDeferred[runtime.BFloat16](b, p.master).Untyped()
+	return ops.CastDeferred[runtime.BFloat16](b, master).Untyped()
 }
 
 // substitute makes a resident tensor the master until restore.
 func (p *Param) substitute(master runtime.Tensor[float32]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
-	p.before.Close()
-	p.before = runtime.Tensor[float32]{}
-	p.aside, p.master = p.master, master
+	p.aside = p.settle()
+	p.forget()
+	p.masters = append(p.masters[:0], master)
 	p.version++
 	p.instead = p.version
 }
@@ -183,27 +198,40 @@ func (p *Param) substitute(master runtime.Tensor[float32]) {
 func (p *Param) restore() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
+	master := p.settle()
 	if p.version != p.instead {
-		return errors.New("the weight was changed since Merge, and Detach would lose that")
+		return errors.New("the weight was changed since Merge, and that would be lost")
 	}
-	err := p.master.Close()
-	p.master, p.aside = p.aside, runtime.Tensor[float32]{}
+	p.masters, p.aside = append(p.masters[:0], p.aside), runtime.Tensor[float32]{}
 	p.version++
 	p.instead = 0
-	return err
+	return master.Close()
+}
+
+// forget releases the masters before the present one. Those that an update in place has
+// replaced are gone already.
+func (p *Param) forget() {
+	for _, m := range p.masters[:len(p.masters)-1] {
+		m.Close()
+	}
 }
 
 // Close releases the parameter's memory. Closing it again does nothing.
 func (p *Param) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settle()
-	p.before.Close() // what is not there, or stale, is no error of the caller's
-	p.aside.Close()
-	p.packed.Close()
-	if err := p.master.Close(); err != nil && !errors.Is(err, runtime.ErrStale) {
-		return fmt.Errorf("nn: close parameter: %w", err)
+	master := p.settle()
+	p.forget()
+	return release(master.Untyped(), p.aside.Untyped(), p.packed)
+}
+
+// release closes tensors that are there.
+func release(list ...runtime.Handle) error {
+	var errs []error
+	for _, h := range list {
+		if err := h.Close(); !errors.Is(err, runtime.ErrStale) {
+			errs = append(errs, err)
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -67,6 +67,9 @@ func undo(err error, parts ...nn.Module) error {
 	return err
 }
 
+// device returns that of a model.
+func device(m nn.Module) *runtime.Device { return m.Params()[0].Master().Device() }
+
 // Params lists norm, conv1 and conv2.
 func (m *TCNBlock[T]) Params() []nn.Named {
 	list := nn.Under("norm", m.Norm)

@@ -88,7 +88,7 @@ func (m *TextEncoder[T]) Encode(ctx context.Context, texts [][]int32) ([][]float
 	}
 	ids, mask := pad(texts)
 	length := len(ids) / len(texts)
-	d := m.device()
+	d := device(m)
 	idsT, err := runtime.FromSlice(d, ids, len(texts), length)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
@@ -116,8 +116,6 @@ func (m *TextEncoder[T]) Encode(ctx context.Context, texts [][]int32) ([][]float
 	}
 	return out, nil
 }
-
-func (m *TextEncoder[T]) device() *runtime.Device { return m.Params()[0].Master().Device() }
 
 // pad returns texts of one length as a matrix, and which positions they have.
 func pad(texts [][]int32) (ids []int32, mask []uint8) {

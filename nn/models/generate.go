@@ -100,7 +100,7 @@ func (m *TextDecoder[T]) Start(ctx context.Context, prompt []int32, cond []float
 	if m.Cond != nil && cond == nil {
 		return nil, errors.New("generate: the model has a condition, and none is given")
 	}
-	d := m.Params()[0].Master().Device()
+	d := device(m)
 	g := &Generator[T]{m: m, batch: d.Batch("generate")}
 	if err := g.allocate(d, cond); err != nil {
 		return nil, fmt.Errorf("generate: %w", errors.Join(err, g.Close()))
@@ -203,12 +203,15 @@ func (g *Generator[T]) advance(ctx context.Context, ids runtime.Tensor[int32]) e
 
 // Close releases the generator's memory.
 func (g *Generator[T]) Close() error {
+	list := []runtime.Handle{g.id.Untyped(), g.cond.Untyped()}
 	for _, r := range g.rings {
-		for _, t := range r.slots {
-			t.Close() // an error only where it is gone already
+		list = append(list, runtime.Handles(r.slots)...)
+	}
+	var errs []error
+	for _, h := range list {
+		if err := h.Close(); !errors.Is(err, runtime.ErrStale) { // which it is where it was never made
+			errs = append(errs, err)
 		}
 	}
-	g.cond.Close()
-	g.id.Close()
-	return nil
+	return errors.Join(errs...)
 }

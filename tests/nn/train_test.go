@@ -298,6 +298,73 @@ func undone[T nn.Float](t *testing.T) {
 	}
 }
 
+// Of two steps in flight the first fails, and with it the second: both are undone.
+func TestStepsInFlightAreUndone(t *testing.T) {
+	d := open(t)
+	c := newLesson[runtime.Float16](t, d, 1)
+	first, second := d.Batch("first"), d.Batch("second")
+	c.run(t, first)
+	before := values(t, c.params())
+	bad := must[[]int32](t)(c.ids.Read())
+	bad[3] = -1
+	if err := c.ids.Write(bad); err != nil {
+		t.Fatal(err)
+	}
+	c.train(first)
+	fence := first.Submit()
+	c.train(second)
+	if err := second.Sync(context.Background()); err == nil {
+		t.Error("a step on what a failed one gave has not failed")
+	}
+	if err := fence.Wait(context.Background()); err == nil {
+		t.Error("a step with a bad id has not failed")
+	}
+	if !sameBits(values(t, c.params()), before) {
+		t.Error("the failed steps changed weights")
+	}
+	for _, p := range c.params() {
+		packed := must[[]runtime.Float16](t)(runtime.As[runtime.Float16](p.Operand()).Read())
+		if want := nn.Round[runtime.Float16](must[[]float32](t)(p.Values())); !slices.Equal(packed, want) {
+			t.Errorf("%s: packed %v, want %v", p.Name, packed, want)
+		}
+	}
+}
+
+// Updates that are new tensors, not in place, leave no more behind than can be undone.
+func TestUpdatesOutOfPlace(t *testing.T) {
+	d := open(t)
+	l := must[*nn.Linear[runtime.BFloat16]](t)(nn.NewLinear[runtime.BFloat16](d, nn.NewRand(1), 4, 3))
+	x := ramp[runtime.BFloat16](t, d, 2, 4)
+	b := d.Batch("step")
+	tensors := 0
+	for i := range 10 {
+		grads := b.Grad(ops.SumDeferred(b, l.ForwardDeferred(b, x)), operands(l.Params())...)
+		for j, p := range l.Params() {
+			g := ops.CastDeferred[float32](b, runtime.As[runtime.BFloat16](grads[j]))
+			p.Update(b, ops.SubDeferred(b, p.Master(), ops.ScaleDeferred(b, g, 0.5)), runtime.Handle{})
+		}
+		if err := b.Sync(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if i == 4 {
+			tensors = d.Stats().Tensors
+		}
+	}
+	if got := d.Stats().Tensors; got != tensors {
+		t.Errorf("%d tensors after 5 steps, %d after 10", tensors, got)
+	}
+	packed := must[[]runtime.BFloat16](t)(runtime.As[runtime.BFloat16](l.Params()[0].Operand()).Read())
+	if want := nn.Round[runtime.BFloat16](must[[]float32](t)(l.Params()[0].Values())); !slices.Equal(packed, want) {
+		t.Errorf("packed %v, want %v", packed, want)
+	}
+	if err := errors.Join(l.Close(), x.Close()); err != nil {
+		t.Error(err)
+	}
+	if s := d.Stats(); s.Tensors != 0 {
+		t.Errorf("%d tensors are left", s.Tensors)
+	}
+}
+
 // A discarded step is undone as well.
 func TestDiscardedStepIsUndone(t *testing.T) {
 	d := open(t)

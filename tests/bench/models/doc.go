@@ -1,0 +1,11 @@
+// Command models times training steps of the models of package nn beside the same steps
+// in PyTorch, in turns, in one run:
+//
+//	go run ./tests/bench/models -python build/peers/bin/python
+//
+// A step is the forward pass, the loss, the gradients of all weights, a step of AdamW on
+// each, and the loss on the host; everything is in float32. models.py starts from our
+// weights, and the losses of the first steps must agree: both compute the same.
+//
+// With -trace it prints where the time of our step goes.
+package main
