@@ -3,7 +3,7 @@
 # backend, of the runtime and of graphs, the parity suite, the example and the
 # measurements. It needs neither Go nor a network there. Arguments choose some of the
 # programs; without any it builds those that are below 60 MiB together: all but
-# graph.test and charlm.
+# graph.test, nn.test and charlm.
 #
 #	(cd runtime/internal/cuda && ../../../bin/card/backend.test)
 #	(cd runtime && ../bin/card/runtime.test)
@@ -11,9 +11,10 @@
 #	(cd tests/programs && ../../bin/card/programs.test -test.v -test.run Card -soak 8m)
 #	(cd examples/charlm && ../../bin/card/charlm.test -test.v -test.run Card)
 #
-# scripts/card.sh graph.test card charlm builds the rest:
+# scripts/card.sh graph.test nn.test card charlm builds the rest:
 #
 #	(cd graph && ../bin/card/graph.test)
+#	(cd tests/nn && ../../bin/card/nn.test)
 #	python3 tests/bench/card/beside.py bin/card/card
 #
 # runtime.test runs its tests on the CPU, the reference device and the card; with
@@ -29,6 +30,7 @@ package() {
 	backend.test) echo ./runtime/internal/cuda ;;
 	runtime.test) echo ./runtime ;;
 	graph.test) echo ./graph ;;
+	nn.test) echo ./tests/nn ;;
 	parity.test) echo ./tests/parity ;;
 	programs.test) echo ./tests/programs ;;
 	charlm.test | charlm) echo ./examples/charlm ;;

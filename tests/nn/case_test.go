@@ -31,8 +31,13 @@ func load(t *testing.T, name string) *golden.File {
 	return f
 }
 
-// open opens a device for the time of a test.
+// open opens the device that is tested, for the time of a test.
 func open(t testing.TB, opts ...runtime.Option) *runtime.Device {
+	t.Helper()
+	return openWith(t, append(opts, standard()...)...)
+}
+
+func openWith(t testing.TB, opts ...runtime.Option) *runtime.Device {
 	t.Helper()
 	d, err := runtime.Open(opts...)
 	if err != nil {

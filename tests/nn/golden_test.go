@@ -17,7 +17,7 @@ var tolerances = map[runtime.DType]float64{runtime.F32: 2e-6, runtime.F16: 3e-3,
 // TestGolden compares every layer and model with PyTorch: results, and gradients of all
 // weights and inputs, on the device of this machine and the reference.
 func TestGolden(t *testing.T) {
-	devices := map[string]*runtime.Device{"default": open(t), "reference": open(t, runtime.Reference())}
+	devices := map[string]*runtime.Device{"default": open(t), "reference": openWith(t, runtime.Reference())}
 	entries, err := files.ReadDir("golden")
 	if err != nil {
 		t.Fatal(err)

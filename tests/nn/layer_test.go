@@ -142,7 +142,7 @@ func TestDropout(t *testing.T) {
 // Lazy tensors go through layers as others do.
 func TestLazy(t *testing.T) {
 	d := open(t)
-	exec := must[*graph.Executor](t)(graph.Open(func() (*runtime.Device, error) { return runtime.Open() }))
+	exec := must[*graph.Executor](t)(graph.Open(func() (*runtime.Device, error) { return runtime.Open(standard()...) }))
 	defer exec.Close()
 	g := graph.New(exec, "layers")
 	defer g.Close()

@@ -398,6 +398,10 @@ func TestSeeds(t *testing.T) {
 	if sameBits(run(2, 1), want) {
 		t.Error("two seeds give the same weights")
 	}
+	d := open(t)
+	if !sameBits(values(t, newLesson[float32](t, d, 1).params()), values(t, newLesson[runtime.BFloat16](t, d, 1).params())) {
+		t.Error("one seed gives other masters in another type")
+	}
 }
 
 // Two models share a block: it is listed by both, and trains once.

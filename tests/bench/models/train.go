@@ -48,6 +48,9 @@ type trainer struct {
 	step      runtime.Tensor[int32]
 	skip      runtime.Tensor[int32]
 	one       tensor
+	vectors   tensor
+	ids       runtime.Tensor[int32]
+	targets   runtime.Tensor[int32]
 	loss      func(b *runtime.Batch) tensor
 	gradients []runtime.Operand
 }
@@ -89,26 +92,30 @@ func (c contest) model(d *runtime.Device, t *trainer) error {
 		if err != nil {
 			return err
 		}
-		x, err := runtime.FromSlice(d, c.vectors(), c.Batch, c.Length, c.Width)
 		t.params = m.Params()
 		t.loss = func(b *runtime.Batch) tensor {
-			return ops.MeanDeferred(b, ops.SquareDeferred(b, m.ForwardDeferred(b, x, runtime.Tensor[uint8]{})))
+			return ops.MeanDeferred(b, ops.SquareDeferred(b, m.ForwardDeferred(b, t.vectors, runtime.Tensor[uint8]{})))
 		}
+		t.vectors, err = runtime.FromSlice(d, c.vectors(), c.Batch, c.Length, c.Width)
 		return err
 	}
 	m, err := models.NewTextDecoder[float32](d, models.DecoderConfig{Vocab: c.Vocab, StackConfig: s}, 1)
 	if err != nil {
 		return err
 	}
-	ids, err1 := runtime.FromSlice(d, c.ids(0), c.Batch, c.Length)
-	targets, err2 := runtime.FromSlice(d, c.ids(1), c.Batch, c.Length)
+	if t.ids, err = runtime.FromSlice(d, c.ids(0), c.Batch, c.Length); err != nil {
+		return err
+	}
+	if t.targets, err = runtime.FromSlice(d, c.ids(1), c.Batch, c.Length); err != nil {
+		return err
+	}
 	t.params = m.Params()
 	t.loss = func(b *runtime.Batch) tensor {
-		logits := m.ForwardDeferred(b, ids, tensor{}, runtime.Tensor[uint8]{})
-		loss, _ := ops.CrossEntropyMeanDeferred(b, logits, targets, ops.CrossEntropyMeanIgnoreIndex, 0)
+		logits := m.ForwardDeferred(b, t.ids, tensor{}, runtime.Tensor[uint8]{})
+		loss, _ := ops.CrossEntropyMeanDeferred(b, logits, t.targets, ops.CrossEntropyMeanIgnoreIndex, 0)
 		return loss
 	}
-	return errors.Join(err1, err2)
+	return nil
 }
 
 // ids are texts from a position on; models.py has the same rule.
