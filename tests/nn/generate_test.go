@@ -168,12 +168,29 @@ func TestGeneratorCostsOneStep(t *testing.T) {
 	}
 }
 
+// A prompt that is longer than the receptive field costs no more than one of that length.
+func TestLongPromptIsCut(t *testing.T) {
+	d := open(t)
+	m := speaker[float32](t, d, shape, 0)
+	start := func(n int) int64 {
+		g := must[*models.Generator[float32]](t)(m.Start(context.Background(), prompt(n), nil))
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		return d.Stats().Programs.Misses
+	}
+	if first, second := start(m.Stack.ReceptiveField()), start(1000); first != second {
+		t.Error("a prompt of 1000 ids is planned as another program than one of the receptive field")
+	}
+}
+
 // After a bad id, and after a context that has ended, a generator is where it was.
 func TestGeneratorAfterErrors(t *testing.T) {
 	d := open(t)
 	m := speaker[float32](t, d, shape, 0)
 	g := must[*models.Generator[float32]](t)(m.Start(context.Background(), prompt(20), nil))
 	defer g.Close()
+	tensors := d.Stats().Tensors
 	var fault *runtime.FaultError
 	if err := g.Feed(context.Background(), vocab); !errors.As(err, &fault) || fault.Value != vocab {
 		t.Errorf("the error is %v, want that of the id", err)
@@ -187,6 +204,9 @@ func TestGeneratorAfterErrors(t *testing.T) {
 	}
 	if err := g.Feed(context.Background(), 7); err != nil {
 		t.Fatal(err)
+	}
+	if left := d.Stats().Tensors - tensors; left != 0 {
+		t.Errorf("errors leave %d tensors", left)
 	}
 	want := vector(whole(t, m, d, append(prompt(20), 7), nil))
 	if far := away(g.Logits(), want, 0); !(far < 1e-5) {

@@ -298,23 +298,28 @@ func undone[T nn.Float](t *testing.T) {
 	}
 }
 
-// Of two steps in flight the first fails, and with it the second: both are undone.
+// Of two steps in flight the first fails, and with it the second, which was recorded
+// before that came out: both are undone.
 func TestStepsInFlightAreUndone(t *testing.T) {
 	d := open(t)
 	c := newLesson[runtime.Float16](t, d, 1)
 	first, second := d.Batch("first"), d.Batch("second")
 	c.run(t, first)
 	before := values(t, c.params())
-	bad := must[[]int32](t)(c.ids.Read())
-	bad[3] = -1
-	if err := c.ids.Write(bad); err != nil {
-		t.Fatal(err)
-	}
+	good := c.ids
+	c.ids = must[runtime.Tensor[int32]](t)(runtime.FromSlice(d, slices.Repeat([]int32{-1}, texts*length), texts, length))
+	busy := keepBusy(t, d)
 	c.train(first)
 	fence := first.Submit()
+	c.ids = good
 	c.train(second)
-	if err := second.Sync(context.Background()); err == nil {
-		t.Error("a step on what a failed one gave has not failed")
+	select {
+	case <-busy.Done():
+		t.Fatal("the device was done before the second step was recorded: give it more to do")
+	default:
+	}
+	if err := second.Sync(context.Background()); !errors.Is(err, runtime.ErrDepends) {
+		t.Errorf("the error of a step on what a failed one gave is %v", err)
 	}
 	if err := fence.Wait(context.Background()); err == nil {
 		t.Error("a step with a bad id has not failed")
@@ -328,6 +333,27 @@ func TestStepsInFlightAreUndone(t *testing.T) {
 			t.Errorf("%s: packed %v, want %v", p.Name, packed, want)
 		}
 	}
+}
+
+// keepBusy gives the device work for a while.
+func keepBusy(t *testing.T, d *runtime.Device) *runtime.Fence {
+	t.Helper()
+	n := 512
+	if d.Reference() {
+		n = 128
+	}
+	x := must[runtime.Tensor[float32]](t)(runtime.Zeros[float32](d, n, n))
+	b := d.Batch("busy")
+	y := x
+	for range 100 {
+		y = ops.MatMulNNDeferred(b, y, y)
+	}
+	b.Keep(y)
+	return b.Submit()
+}
+
+func double(b *runtime.Batch, x runtime.Tensor[float32]) runtime.Tensor[float32] {
+	return ops.ScaleDeferred(b, x, 2)
 }
 
 // Updates that are new tensors, not in place, leave no more behind than can be undone.
