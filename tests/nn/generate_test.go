@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/kernelgen/kgen/nn"
@@ -301,17 +302,57 @@ func TestSamplerEdges(t *testing.T) {
 	}
 }
 
-// BenchmarkGenerate measures ids for each second.
-func BenchmarkGenerate(b *testing.B) {
-	d := open(b)
-	s := models.StackConfig{Width: 128, Hidden: 256, Kernel: 3, Dilations: models.Doubling(6, 32)}
-	m := must[*models.TextDecoder[float32]](b)(models.NewTextDecoder[float32](d, models.DecoderConfig{Vocab: 90, StackConfig: s}, 1))
-	g := must[*models.Generator[float32]](b)(m.Start(context.Background(), []int32{1}, nil))
-	defer g.Close()
-	for b.Loop() {
-		if err := g.Feed(context.Background(), 1); err != nil {
-			b.Fatal(err)
+// Several goroutines generate with one model, whose weights they have to pack first.
+func TestGenerateInGoroutines(t *testing.T) {
+	d := open(t)
+	m := speaker[runtime.Float16](t, d, shape, 0)
+	want := must[[]int32](t)(m.Generate(t.Context(), prompt(5), nil, 30, models.Sampling{Temperature: 1, Seed: 9}))
+	for _, p := range m.Params() {
+		p.Invalidate()
+	}
+	got := make([][]int32, 4)
+	errs := make([]error, len(got))
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() {
+			got[i], errs[i] = m.Generate(t.Context(), prompt(5), nil, 30, models.Sampling{Temperature: 1, Seed: 9})
+		})
+	}
+	wg.Wait()
+	for i := range got {
+		if errs[i] != nil || !slices.Equal(got[i], want) {
+			t.Errorf("goroutine %d generates %v, %v, want %v", i, got[i], errs[i], want)
 		}
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ids/s")
+}
+
+// BenchmarkGenerate measures ids for each second, beside the whole context of 128 ids
+// for each.
+func BenchmarkGenerate(b *testing.B) {
+	b.Run("f32", speed[float32])
+	b.Run("f16", speed[runtime.Float16])
+	b.Run("bf16", speed[runtime.BFloat16])
+}
+
+func speed[T nn.Float](b *testing.B) {
+	d := open(b)
+	s := models.StackConfig{Width: 128, Hidden: 256, Kernel: 3, Dilations: models.Doubling(6, 32)}
+	m := must[*models.TextDecoder[T]](b)(models.NewTextDecoder[T](d, models.DecoderConfig{Vocab: vocab, StackConfig: s}, 1))
+	text := prompt(128)
+	b.Run("step", func(b *testing.B) {
+		g := must[*models.Generator[T]](b)(m.Start(context.Background(), text, nil))
+		defer g.Close()
+		for b.Loop() {
+			if err := g.Feed(context.Background(), 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ids/s")
+	})
+	b.Run("whole", func(b *testing.B) {
+		for b.Loop() {
+			whole(b, m, d, text, nil)
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ids/s")
+	})
 }
