@@ -15,8 +15,8 @@
 //
 // A layer is typed by what it computes in: float32, runtime.Float16 or
 // runtime.BFloat16. Its parameters are kept in float32, the masters that an
-// optimiser updates. A layer of 16 bits reads their rounding, which is made once
-// for each version of the master and kept (see Param).
+// optimiser updates. A layer of 16 bits reads packed weights, their rounding, made
+// once for each version of the master and kept (see Param).
 //
 // # Shapes
 //
@@ -25,6 +25,6 @@
 //
 // # Waiting
 //
-// Deferred forms wait for nothing. Where a form of a weight has to be made anew,
-// its program is submitted, and the batch's comes after it.
+// Deferred forms wait for nothing. Where a packed weight has to be made anew, its
+// program is submitted, and the batch's comes after it.
 package nn

@@ -16,8 +16,8 @@ import (
 //	→ y     [..., width]
 type Embedding[T Float] struct{ weight *Param }
 
-// NewEmbedding returns a layer with weights from N(0, 1), so that what it gives has
-// variance 1, as other layers expect and keep. Close it when done.
+// NewEmbedding returns a layer with weights from N(0, 1), as PyTorch's has: what it gives
+// has variance 1, which other layers expect and keep. Close it when done.
 func NewEmbedding[T Float](d *runtime.Device, r *rand.Rand, rows, width int) (*Embedding[T], error) {
 	if err := positive("embedding", extent{"rows", rows}, extent{"width", width}); err != nil {
 		return nil, err

@@ -106,6 +106,11 @@ func (p *Param) Operand() runtime.Handle {
 // weight returns what layers that compute in T read.
 func weight[T Float](p *Param) runtime.Tensor[T] { return runtime.As[T](p.Operand()) }
 
+// View returns the master as a tensor of Shape: what a file of weights is written from,
+// or read into, which Invalidate has to follow. It shares the master's memory. Close it
+// when done.
+func (p *Param) View() (runtime.Tensor[float32], error) { return p.Master().View(0, p.shape...) }
+
 // Values returns a copy of the master's elements, in row-major order. It waits for
 // submitted work.
 func (p *Param) Values() ([]float32, error) { return p.Master().Read() }

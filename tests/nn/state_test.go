@@ -34,6 +34,29 @@ func TestExportAndLoad(t *testing.T) {
 	}
 }
 
+// What is written through the view of a parameter is its value; the view has the shape
+// that a file has.
+func TestView(t *testing.T) {
+	d := open(t)
+	l := must[*nn.Conv1D[runtime.BFloat16]](t)(nn.NewConv1D[runtime.BFloat16](d, nn.NewRand(1), nn.Conv1DConfig{In: 2, Out: 1, Kernel: 2}))
+	w := l.Params()[0]
+	view := must[runtime.Tensor[float32]](t)(w.View())
+	if !slices.Equal(view.Shape(), w.Shape()) {
+		t.Errorf("the view has shape %v, the parameter %v", view.Shape(), w.Shape())
+	}
+	if err := view.Write([]float32{1, 2, 4, 8}); err != nil {
+		t.Fatal(err)
+	}
+	w.Invalidate()
+	if err := view.Close(); err != nil {
+		t.Error(err)
+	}
+	x := must[runtime.Tensor[runtime.BFloat16]](t)(runtime.FromSlice(d, nn.Round[runtime.BFloat16]([]float32{1, 5, 3, 7}), 1, 2, 2))
+	if got := forward(t, l, x); !slices.Equal(got, []float32{1 + 2*3 + 4*5 + 8*7}) {
+		t.Errorf("gives %v", got)
+	}
+}
+
 // A value that f16 cannot hold is not exported as an infinity; one that is infinite is.
 func TestExportTooLarge(t *testing.T) {
 	d := open(t)
