@@ -92,7 +92,7 @@ func (l *Conv1D[T]) columns(b *runtime.Batch, x runtime.Tensor[T]) runtime.Tenso
 
 // Forward computes the layer.
 func (l *Conv1D[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b.

@@ -42,7 +42,7 @@ func (l *Dropout[T]) Params() []Named { return nil }
 
 // Forward computes the layer.
 func (l *Dropout[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b. It is for one goroutine at a time.

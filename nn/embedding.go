@@ -34,7 +34,7 @@ func (l *Embedding[T]) Params() []Named { return []Named{{"weight", l.weight}} }
 
 // Forward computes the layer.
 func (l *Embedding[T]) Forward(ids runtime.Tensor[int32]) (runtime.Tensor[T], error) {
-	return Immediate(ids, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, ids) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, ids) }, ids)
 }
 
 // ForwardDeferred is Forward, recorded in b.

@@ -38,7 +38,7 @@ func newLinear[T Float](d *runtime.Device, r *rand.Rand, in, out int, bias bool)
 
 // Forward computes the layer.
 func (l *Linear[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b.

@@ -59,10 +59,15 @@ func Close(m Module) error {
 	return errors.Join(errs...)
 }
 
-// Immediate runs what record records as one program, on the device of x: the immediate
-// form of a module from its deferred one.
-func Immediate[T Float](x runtime.Operand, record func(b *runtime.Batch) runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	b := runtime.Immediate(x.Untyped())
+// Immediate makes the immediate form of a module from its deferred one: it runs what
+// record records as one program. operands are what that reads beside parameters; where
+// one is a pending result of another batch, that batch is run first.
+func Immediate[T Float](record func(b *runtime.Batch) runtime.Tensor[T], operands ...runtime.Operand) (runtime.Tensor[T], error) {
+	handles := make([]runtime.Handle, len(operands))
+	for i, o := range operands {
+		handles[i] = o.Untyped()
+	}
+	b := runtime.Immediate(handles...)
 	y := record(b)
 	return y, runtime.Finish(b, y.Untyped())
 }

@@ -37,7 +37,7 @@ func (l *LayerNorm[T]) Params() []Named { return []Named{{"weight", l.weight}, {
 
 // Forward computes the layer.
 func (l *LayerNorm[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b.
@@ -74,7 +74,7 @@ func (l *RMSNorm[T]) Params() []Named { return []Named{{"weight", l.weight}} }
 
 // Forward computes the layer.
 func (l *RMSNorm[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b.

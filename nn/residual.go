@@ -20,7 +20,7 @@ func (l *Residual[T]) Params() []Named { return l.f.Params() }
 
 // Forward computes the layer.
 func (l *Residual[T]) Forward(x runtime.Tensor[T]) (runtime.Tensor[T], error) {
-	return Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) })
+	return Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return l.ForwardDeferred(b, x) }, x)
 }
 
 // ForwardDeferred is Forward, recorded in b.

@@ -79,7 +79,7 @@ func (m *TCNBlock[T]) Params() []nn.Named {
 
 // Forward computes the block.
 func (m *TCNBlock[T]) Forward(x runtime.Tensor[T], mask runtime.Tensor[uint8]) (runtime.Tensor[T], error) {
-	return nn.Immediate(x, func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, x, mask) })
+	return nn.Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, x, mask) }, x, mask)
 }
 
 // ForwardDeferred is Forward, recorded in b.

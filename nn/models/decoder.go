@@ -79,7 +79,7 @@ func (m *TextDecoder[T]) Params() []nn.Named {
 
 // Forward computes the logits.
 func (m *TextDecoder[T]) Forward(ids runtime.Tensor[int32], cond runtime.Tensor[T], mask runtime.Tensor[uint8]) (runtime.Tensor[T], error) {
-	return nn.Immediate(ids, func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, ids, cond, mask) })
+	return nn.Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, ids, cond, mask) }, ids, cond, mask)
 }
 
 // ForwardDeferred is Forward, recorded in b.

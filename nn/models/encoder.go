@@ -63,7 +63,7 @@ func (m *TextEncoder[T]) Params() []nn.Named {
 
 // Forward computes the vectors.
 func (m *TextEncoder[T]) Forward(ids runtime.Tensor[int32], mask runtime.Tensor[uint8]) (runtime.Tensor[T], error) {
-	return nn.Immediate(ids, func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, ids, mask) })
+	return nn.Immediate(func(b *runtime.Batch) runtime.Tensor[T] { return m.ForwardDeferred(b, ids, mask) }, ids, mask)
 }
 
 // ForwardDeferred is Forward, recorded in b.

@@ -202,3 +202,20 @@ func TestLayersRefuse(t *testing.T) {
 		t.Errorf("rows of 4 for a layer of 6: the error is %v", err)
 	}
 }
+
+// An immediate call takes results of a batch that is not submitted yet, as generated
+// functions do.
+func TestImmediateOnPending(t *testing.T) {
+	d := open(t)
+	m := must[*models.TCNBlock[float32]](t)(models.NewTCNBlock[float32](d, nn.NewRand(1), models.BlockConfig{Width: 4, Hidden: 6, Kernel: 3}))
+	x := ramp[float32](t, d, 2, 5, 4)
+	b := d.Batch("pending")
+	pending := double(b, x)
+	got := must[runtime.Tensor[float32]](t)(m.Forward(pending, runtime.Tensor[uint8]{}))
+	twice := must[runtime.Tensor[float32]](t)(ops.Scale(x, 2))
+	want := must[runtime.Tensor[float32]](t)(m.Forward(twice, runtime.Tensor[uint8]{}))
+	if !slices.Equal(must[[]float32](t)(got.Read()), must[[]float32](t)(want.Read())) {
+		t.Error("a pending operand gives other values")
+	}
+	b.Discard()
+}
