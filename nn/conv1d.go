@@ -3,6 +3,7 @@ package nn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/kernelgen/kgen/generated/ops"
@@ -74,6 +75,9 @@ func (c *Conv1DConfig) complete() error {
 			err = errors.Join(err, fmt.Errorf("conv1d: a causal convolution pads by itself, and padding %d, %d is given", c.PadLeft, c.PadRight))
 		}
 		c.PadLeft = c.Dilation * (c.Kernel - 1)
+	}
+	if most := max(c.Dilation, c.Stride, c.PadLeft, c.PadRight); most > math.MaxInt32 {
+		err = errors.Join(err, fmt.Errorf("conv1d: dilation, stride and padding are %d at most, must be below 2^31", most))
 	}
 	return err
 }

@@ -2,6 +2,7 @@
 # The figures, as ratios to something outside the project in the same run:
 #   scripts/bench.sh               memcpy and OpenBLAS
 #   scripts/bench.sh peers [FLAG…] PyTorch and MLX, see tests/bench/peers
+#   scripts/bench.sh models [FLAG…] training steps, beside PyTorch, see tests/bench/models
 # The peers are installed in a Python environment in build/peers, or the one that
 # PEERS_VENV names.
 set -eu
@@ -23,7 +24,9 @@ fi
 # OpenBLAS picks its kernel for the processor by itself unless these say otherwise.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE || true
 
-if [ "${1-}" = peers ]; then
+case ${1-} in
+peers | models)
+	what=$1
 	shift
 	venv=${PEERS_VENV-build/peers}
 	if ! "$venv/bin/python" -c 'import torch, mlx.core' 2>/dev/null; then
@@ -32,6 +35,9 @@ if [ "${1-}" = peers ]; then
 		[ "$(uname)" = Darwin ] || mlx='mlx[cpu]'
 		"$venv/bin/pip" install --quiet numpy torch "$mlx"
 	fi
-	exec go run ./tests/bench/peers -python "$(cd "$venv" && pwd)/bin/python" ${have_openblas:+-blas "$(openblas)"} "$@"
-fi
+	python=$(cd "$venv" && pwd)/bin/python
+	[ "$what" = peers ] || exec go run ./tests/bench/models -python "$python" "$@"
+	exec go run ./tests/bench/peers -python "$python" ${have_openblas:+-blas "$(openblas)"} "$@"
+	;;
+esac
 exec go run ${have_openblas:+-tags openblas} ./tests/bench

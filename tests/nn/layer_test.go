@@ -180,6 +180,10 @@ func TestLayersRefuse(t *testing.T) {
 			_, err := nn.NewConv1D[float32](d, r, nn.Conv1DConfig{In: 1, Out: 1, Kernel: 1, PadLeft: -1})
 			return err
 		},
+		"conv1d: dilation, stride and padding are 4294967298 at most, must be below 2^31": func() error {
+			_, err := nn.NewConv1D[float32](d, r, nn.Conv1DConfig{In: 1, Out: 1, Kernel: 3, Dilation: 1<<31 + 1, Causal: true})
+			return err
+		},
 		"conv1d: a causal convolution pads by itself, and padding 1, 0 is given": func() error {
 			_, err := nn.NewConv1D[float32](d, r, nn.Conv1DConfig{In: 1, Out: 1, Kernel: 2, PadLeft: 1, Causal: true})
 			return err

@@ -1,7 +1,7 @@
 // Command models times training steps of the models of package nn beside the same steps
 // in PyTorch, in turns, in one run:
 //
-//	go run ./tests/bench/models -python build/peers/bin/python
+//	scripts/bench.sh models
 //
 // A step is the forward pass, the loss, the gradients of all weights, a step of AdamW on
 // each, and the loss on the host; everything is in float32. models.py starts from our
