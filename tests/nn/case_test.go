@@ -73,13 +73,13 @@ func (c *trial[T]) int(name string) int {
 
 func (c *trial[T]) is(name string) bool { return c.Params[name] == true }
 
-func tensor[E runtime.Element](c *runtime.Device, t *testing.T, v golden.Tensor, to func(float64) E) runtime.Tensor[E] {
+func tensor[E runtime.Element](d *runtime.Device, t *testing.T, v golden.Tensor, to func(float64) E) runtime.Tensor[E] {
 	t.Helper()
 	data := make([]E, len(v.Data))
 	for i, x := range v.Data {
 		data[i] = to(x)
 	}
-	x, err := runtime.FromSlice(c, data, v.Shape...)
+	x, err := runtime.FromSlice(d, data, v.Shape...)
 	if err != nil {
 		t.Fatal(err)
 	}
