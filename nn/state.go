@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,15 @@ type Weight[T Float] struct {
 	Name  string
 	Shape []int
 	Data  []T
+}
+
+// Bytes returns the elements as files have them, little-endian.
+func (w *Weight[T]) Bytes() []byte {
+	data, err := binary.Append(nil, binary.LittleEndian, w.Data)
+	if err != nil {
+		panic(err) // numbers have a size
+	}
+	return data
 }
 
 // Export returns the values of parameters, rounded to T, in their order. A value that
