@@ -21,17 +21,23 @@ type Finding struct {
 	File      string // that a #line directive names; "" for the source itself
 	Line, Col int
 	// Outside says that the source uses what the stand-in does not model: it
-	// may well be right, and is not judged. Otherwise Apple's compiler would
-	// refuse it.
+	// may well be right, and is not judged.
 	Outside bool
+	// Warning says that the source is taken, and may not do what it seems to.
+	// Without either Apple's compiler would refuse it.
+	Warning bool
 	Text    string
 }
 
 func (f Finding) String() string {
-	if f.Outside {
-		return inFile(f.File, fmt.Sprintf("%d:%d: outside the checked subset: %s", f.Line, f.Col, f.Text))
+	kind := "error"
+	switch {
+	case f.Outside:
+		kind = "outside the checked subset"
+	case f.Warning:
+		kind = "warning"
 	}
-	return inFile(f.File, fmt.Sprintf("%d:%d: error: %s", f.Line, f.Col, f.Text))
+	return inFile(f.File, fmt.Sprintf("%d:%d: %s: %s", f.Line, f.Col, kind, f.Text))
 }
 
 // Verdict sums up the findings of a source.
@@ -49,21 +55,23 @@ func (v Verdict) String() string {
 	return [...]string{"accepted", "outside the checked subset", "refused"}[v]
 }
 
-// Judge gives the verdict that findings amount to.
+// Judge gives the verdict that findings amount to. Warnings do not count.
 func Judge(list []Finding) Verdict {
 	v := Accepted
 	for _, f := range list {
-		if !f.Outside {
+		switch {
+		case f.Outside:
+			v = Outside
+		case !f.Warning:
 			return Refused
 		}
-		v = Outside
 	}
 	return v
 }
 
 // Check compiles a Metal source against the stand-in without making code. The
-// findings are ordered by place; none means that the source is accepted. name
-// is used in error texts only. The error says that the check could not be made.
+// findings are ordered by place; Judge sums them up. name is used in error texts
+// only. The error says that the check could not be made.
 func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 	cc, err := Compiler()
 	if err != nil {
@@ -83,7 +91,7 @@ func Check(ctx context.Context, name string, src []byte) ([]Finding, error) {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
 	}
 	s := parse(text)
-	list := append(s.rules(), s.outsideRules()...)
+	list := append(append(s.rules(), s.outsideRules()...), s.warnings()...)
 	found, err := s.clangCheck(ctx, cc, dir)
 	if err != nil {
 		return nil, fmt.Errorf("sim: check %s: %w", name, err)
@@ -97,8 +105,8 @@ var checkFlags = []string{
 	"-x", "cl", "-cl-std=clc++2021", "--target=spir64", "-cl-no-stdinc", "-nostdinc", "-DMSL_CHECK",
 	"-Iinclude", "-include", "msl/lang.h",
 	"-Xclang", "-cl-ext=-all,+cl_khr_fp16,+__opencl_c_generic_address_space,+__cl_clang_non_portable_kernel_param_types,+__cl_clang_function_pointers,+__cl_clang_variadic_functions",
-	"-cl-single-precision-constant", "-fsyntax-only", "-w", "-ferror-limit=0",
-	"-fno-caret-diagnostics", "-fno-color-diagnostics",
+	"-cl-single-precision-constant", "-fsyntax-only", "-ferror-limit=0",
+	"-fno-caret-diagnostics", "-fno-color-diagnostics", "-fno-spell-checking",
 }
 
 func (s *source) clangCheck(ctx context.Context, cc, dir string) ([]Finding, error) {
@@ -117,20 +125,21 @@ func (s *source) clangCheck(ctx context.Context, cc, dir string) ([]Finding, err
 	return list, nil
 }
 
-// combine drops what clang says about a source that is outside the subset: it
+// combine drops what clang refuses in a source that is outside the subset: it
 // may follow from what the stand-in lacks.
 func combine(own, clang []Finding) []Finding {
-	outside := Judge(own) == Outside
-	for _, f := range append(own, clang...) {
-		outside = outside || f.Outside
-	}
 	list := own
+	outside := false
 	at := map[int]bool{} // lines that a rule has refused
 	for _, f := range own {
-		at[f.Line] = at[f.Line] || !f.Outside
+		outside = outside || f.Outside
+		at[f.Line] = at[f.Line] || !f.Outside && !f.Warning
 	}
 	for _, f := range clang {
-		if !at[f.Line] && (f.Outside || !outside) {
+		outside = outside || f.Outside && !at[f.Line]
+	}
+	for _, f := range clang {
+		if f.Warning || !at[f.Line] && (f.Outside || !outside) {
 			list = append(list, f)
 		}
 	}
@@ -142,25 +151,31 @@ func combine(own, clang []Finding) []Finding {
 
 var diagnosticLine = regexp.MustCompile(`^([^:\n]+):(\d+):(\d+): (fatal error|error|note|warning): (.*)$`)
 
-// diagnostics reads clang's messages. One that lies in a header is placed at
-// the first note that leads to the source.
+// diagnostics reads clang's messages: errors, and the warnings that the stand-in's
+// headers give. One that lies in a header is placed at the first note that leads
+// to the source.
 func (s *source) diagnostics(text string, e edits) []Finding {
 	var list []Finding
-	placed := true
+	placed, ours := true, false
 	judge := judge{source: s, names: metalNames()}
 	for _, line := range strings.Split(text, "\n") {
 		m := diagnosticLine.FindStringSubmatch(line)
-		if m == nil || m[4] == "warning" {
+		if m == nil {
 			continue
 		}
-		if strings.Contains(m[4], "error") {
-			list = append(list, Finding{Line: 1, Col: 1, Text: m[5]})
-			placed = false
+		if m[4] != "note" {
+			if ours = m[4] != "warning" || strings.HasSuffix(m[5], "[-Wuser-defined-warnings]"); ours {
+				list = append(list, Finding{Line: 1, Col: 1, Warning: m[4] == "warning", Text: warningOption.ReplaceAllString(m[5], "")})
+				placed = false
+			}
 		}
-		if len(list) == 0 {
+		if !ours {
 			continue
 		}
 		f := &list[len(list)-1]
+		if !placed && filepath.Base(m[1]) != sourceName {
+			f.Text = assertion.ReplaceAllString(f.Text, "") // of the stand-in's own
+		}
 		if !placed && filepath.Base(m[1]) == sourceName {
 			row, _ := strconv.Atoi(m[2])
 			col, _ := strconv.Atoi(m[3])
@@ -172,12 +187,17 @@ func (s *source) diagnostics(text string, e edits) []Finding {
 	for i := range list {
 		list[i].Text = metalWords(list[i].Text)
 	}
-	return list
+	return s.kept(list)
 }
+
+var warningOption = regexp.MustCompile(` \[-W[\w-]+\]$`)
+
+var assertion = regexp.MustCompile(`^static assertion failed(?: due to requirement '.*')?: `)
 
 var (
 	vectorSpelling = regexp.MustCompile(`(\w+) __attribute__\(\(ext_vector_type\((\d)\)\)\)`)
 	madeSpelling   = regexp.MustCompile(`msl_make<(?:vec<)?(\w+)>*`)
+	kernelSpelling = regexp.MustCompile(`msl_kernel_\d+_`)
 	spaceSpelling  = strings.NewReplacer("__global", "device", "__local", "threadgroup", "__private", "thread", "__constant", "constant", "msl_atomic_", "atomic_", "msl_name_", "", "_atomic<", "atomic<")
 	unsigned       = strings.NewReplacer("unsigned char2", "uchar2", "unsigned char", "uchar", "unsigned short", "ushort", "unsigned int", "uint", "unsigned long", "ulong")
 )
@@ -186,6 +206,7 @@ var (
 func metalWords(text string) string {
 	text = vectorSpelling.ReplaceAllString(text, "$1$2")
 	text = madeSpelling.ReplaceAllString(text, "$1")
+	text = kernelSpelling.ReplaceAllString(text, "")
 	return unsigned.Replace(spaceSpelling.Replace(text))
 }
 

@@ -24,9 +24,10 @@ var openclRules = []struct{ part, why string }{
 // see looks at an error, or at a note of one, and marks the error where the
 // stand-in is not the one to judge.
 func (j *judge) see(f *Finding, message string) {
-	if f.Outside {
+	if f.Outside || f.Warning {
 		return
 	}
+	j.source.sizeFound(f, message)
 	if m := unresolved.FindStringSubmatch(message); m != nil && j.names[m[1]] {
 		f.Outside, f.Text = true, m[1]
 		return

@@ -15,7 +15,7 @@ func metalNames() map[string]bool { return set(strings.Fields(namesText)...) }
 
 // headers are the includes that the stand-in has.
 var headers = set("metal_stdlib", "metal_math", "metal_atomic", "metal_simdgroup", "metal_integer", "metal_limits",
-	"metal_types", "metal_common", "metal_geometric", "metal_relational", "metal_compute", "metal_simdgroup_matrix", "simd/simd.h")
+	"metal_types", "metal_common", "metal_geometric", "metal_relational", "metal_compute", "metal_simdgroup_matrix", "metal_logging", "simd/simd.h")
 
 // plainAttributes change nothing that the stand-in checks.
 var plainAttributes = set("buffer", "threadgroup", "kernel", "host_name", "max_total_threads_per_threadgroup",
@@ -35,21 +35,23 @@ func (s *source) outsideRules() []Finding {
 
 func (s *source) includeRules(f *findings) {
 	for _, d := range s.directives {
-		name, ok := strings.CutPrefix(d.text, "include")
-		if !ok {
-			if strings.HasPrefix(d.text, "pragma METAL internals") {
-				f.outside(d.pos, "#pragma METAL internals")
-			}
-			continue
+		if strings.HasPrefix(d.text, "pragma METAL internals") {
+			f.outside(d.pos, "#pragma METAL internals")
 		}
-		if name = strings.Trim(name, " \t<>\""); !headers[name] {
-			f.outside(d.pos, "#include <%s>", name)
+		m := includeLine.FindStringSubmatch(d.text)
+		if m != nil && !headers[m[1]] && !cppHeaders[m[1]] && !cHeaders[m[1]] {
+			f.outside(d.pos, "#include <%s>", m[1])
 		}
 	}
 }
 
 func (s *source) attributeRules(f *findings) {
-	known := map[int]bool{} // the built-in values that are arguments of kernels
+	known := map[int]bool{} // the built-in values of arguments and of variables
+	for i := range s.globals {
+		if a, ok := s.globals[i].builtin(); ok {
+			known[a.pos] = true
+		}
+	}
 	for _, k := range s.kernels {
 		for _, p := range k.params {
 			for _, a := range p.attrs {

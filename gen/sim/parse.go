@@ -21,7 +21,9 @@ type source struct {
 	attrs   map[int][]attribute // by the index in code of the token after them
 	spans   [][2]int            // the bytes of each [[...]] list
 	kernels []kernelDecl
-	origins origins // of its lines
+	globals []global
+	structs map[string]bool // that it declares
+	origins origins         // of its lines
 }
 
 // space is what a pointer or reference points into.
@@ -48,8 +50,12 @@ type param struct {
 	pos     int
 }
 
-func (p *param) attr(name string) (attribute, bool) {
-	for _, a := range p.attrs {
+func (p *param) attr(name string) (attribute, bool) { return named(p.attrs, name) }
+
+func (k *kernelDecl) attr(name string) (attribute, bool) { return named(k.attrs, name) }
+
+func named(list []attribute, name string) (attribute, bool) {
+	for _, a := range list {
 		if a.name == name {
 			return a, true
 		}
@@ -62,6 +68,7 @@ type kernelDecl struct {
 	name       string // qualified by its namespaces
 	host       string // the name that the host uses
 	params     []param
+	attrs      []attribute // before its name
 	template   bool
 	pos        int
 	kernelPos  int    // of the word kernel, in a keyword or an attribute
@@ -78,8 +85,13 @@ func set(words ...string) map[string]bool {
 }
 
 func parse(text []byte) *source {
-	s := &source{lexed: lex(text), attrs: map[int][]attribute{}}
+	s := &source{lexed: lex(text), attrs: map[int][]attribute{}, structs: map[string]bool{}}
 	s.splitAttributes()
+	for i := 1; i < len(s.code); i++ {
+		if s.code[i-1].is("struct") || s.code[i-1].is("class") || s.code[i-1].is("union") {
+			s.structs[s.code[i].text] = true
+		}
+	}
 	s.findKernels()
 	return s
 }
@@ -200,14 +212,15 @@ func (s *source) findKernels() {
 			}
 			if i < len(s.code) && s.code[i].is("{") {
 				names = append(names, s.code[i-1].text)
-				start = i + 1
 			}
+			start = i + 1
 		case t.is("}"):
 			if len(names) > 0 {
 				names = names[:len(names)-1]
 			}
 			start = i + 1
 		case t.is(";"):
+			s.addGlobal(start, i)
 			start = i + 1
 		case t.is("{"):
 			end := s.closing(i)
@@ -240,11 +253,10 @@ func (s *source) addKernel(start, brace, end int, names []string) {
 	k.returnsVal = open < start+2 || !s.code[open-2].is("void")
 	k.host = k.name
 	for i := start; i < open; i++ {
-		for _, a := range s.attrs[i] {
-			if a.name == "host_name" {
-				k.host = strings.Trim(a.args, `"`)
-			}
-		}
+		k.attrs = append(k.attrs, s.attrs[i]...)
+	}
+	if a, ok := k.attr("host_name"); ok {
+		k.host = strings.Trim(a.args, `"`)
 	}
 	k.params = s.parseParams(open+1, s.closing(open))
 	s.kernels = append(s.kernels, k)

@@ -19,15 +19,15 @@ func (s *source) rewrite(m mode) edits {
 	var e edits
 	s.rewriteAttributes(&e, m)
 	vectors := vectorTypes()
-	for i, t := range s.tokens {
+	for i, t := range s.code {
 		switch {
 		case t.kind == numberToken:
 			if text := literal(t.text, m); text != t.text {
 				e.replace(t.pos, t.end, text)
 			}
-		case t.kind == identToken && vectors[t.text] && i+1 < len(s.tokens) && s.tokens[i+1].is("("):
+		case t.kind == identToken && vectors[t.text] && i+1 < len(s.code) && s.code[i+1].is("("):
 			e.replace(t.pos, t.end, "msl_make<"+t.text+">")
-		case t.is("vec") && i+1 < len(s.tokens) && s.tokens[i+1].is("<"):
+		case t.is("vec") && i+1 < len(s.code) && s.code[i+1].is("<"):
 			s.rewriteVec(&e, i)
 		case t.is("static_cast"):
 			s.rewriteCast(&e, i, vectors)
@@ -36,8 +36,34 @@ func (s *source) rewrite(m mode) edits {
 	if m == runMode {
 		s.rewriteThreadgroup(&e)
 		s.rewriteUnroll(&e)
+		return e
 	}
+	s.rewriteNames(&e)
+	s.rewriteSizes(&e)
+	s.rewriteIncludes(&e)
 	return e
+}
+
+// rewriteIncludes blanks what the stand-in does not have, since clang stops there.
+func (s *source) rewriteIncludes(e *edits) {
+	for _, d := range s.directives {
+		if m := includeLine.FindStringSubmatch(d.text); m != nil && !headers[m[1]] {
+			e.blank(s.text, d.pos, d.pos+lineLength(s.text[d.pos:]))
+		}
+	}
+}
+
+// rewriteNames tells kernels apart that have one name in several namespaces: clang's
+// kernels are C functions.
+func (s *source) rewriteNames(e *edits) {
+	seen := map[string]bool{}
+	for i := range s.kernels {
+		k := &s.kernels[i]
+		if seen[k.base()] && !k.template {
+			e.replace(k.pos, k.pos, fmt.Sprintf("msl_kernel_%d_", i))
+		}
+		seen[k.base()] = seen[k.base()] || !k.template
+	}
 }
 
 // rewriteAttributes blanks every list; one that makes a kernel leaves the word.
@@ -56,18 +82,18 @@ func (s *source) rewriteAttributes(e *edits, m mode) {
 			e.blank(s.text, span[0]+len("kernel"), span[1])
 			continue
 		}
-		if s.functionConstant(span) {
+		if s.hostGiven(e, span) {
 			e.replace(span[0], span[0]+2, "={}")
 			e.blank(s.text, span[0]+2, span[1])
 			continue
 		}
 		e.blank(s.text, span[0], span[1])
 	}
-	for i, t := range s.tokens {
-		if t.is("coherent") && i+1 < len(s.tokens) {
+	for i, t := range s.code {
+		if t.is("coherent") && i+1 < len(s.code) {
 			e.blank(s.text, t.pos, t.end)
-			if s.tokens[i+1].is("(") && i+3 < len(s.tokens) {
-				e.blank(s.text, s.tokens[i+1].pos, s.tokens[i+3].end)
+			if s.code[i+1].is("(") && i+3 < len(s.code) {
+				e.blank(s.text, s.code[i+1].pos, s.code[i+3].end)
 			}
 		}
 	}
@@ -78,40 +104,47 @@ func (s *source) rewriteAttributes(e *edits, m mode) {
 	}
 }
 
-// functionConstant says whether an attribute list declares a function constant
-// of the program: clang wants an initialiser there.
-func (s *source) functionConstant(span [2]int) bool {
-	for at, attrs := range s.attrs {
-		for _, a := range attrs {
-			if a.name == "function_constant" && span[0] < a.pos && a.pos < span[1] {
-				return at < len(s.code) && s.code[at].is(";")
-			}
+// hostGiven says whether an attribute list declares a variable whose value comes
+// from outside: a function constant, a binding or a built-in value. Clang wants an
+// initialiser there, and constant memory, in which it puts a built-in value.
+func (s *source) hostGiven(e *edits, span [2]int) bool {
+	for i := range s.globals {
+		g := &s.globals[i]
+		if g.span != span {
+			continue
 		}
+		if _, ok := g.builtin(); ok {
+			e.replace(s.code[g.first].pos, s.code[g.first].pos, "constant ")
+			return true
+		}
+		_, constant := g.attr("function_constant")
+		_, binding := g.attr("buffer")
+		return constant || binding
 	}
 	return false
 }
 
 // rewriteVec turns the constructor vec<T, N>(...) into msl_make<vec<T, N>>(...).
 func (s *source) rewriteVec(e *edits, i int) {
-	end := closingAngle(s.tokens, i+1)
-	if end+1 >= len(s.tokens) || !s.tokens[end+1].is("(") {
+	end := closingAngle(s.code, i+1)
+	if end+1 >= len(s.code) || !s.code[end+1].is("(") {
 		return
 	}
-	e.replace(s.tokens[i].pos, s.tokens[i].end, "msl_make<vec")
-	e.replace(s.tokens[end].end, s.tokens[end].end, ">")
+	e.replace(s.code[i].pos, s.code[i].end, "msl_make<vec")
+	e.replace(s.code[end].end, s.code[end].end, ">")
 }
 
 // rewriteCast turns static_cast<float4>(x) into msl_make<float4>(x).
 func (s *source) rewriteCast(e *edits, i int, vectors map[string]bool) {
-	end := closingAngle(s.tokens, i+1)
+	end := closingAngle(s.code, i+1)
 	typ := i + 2
-	if end > typ+2 && s.tokens[typ].is("metal") {
+	if end > typ+2 && s.code[typ].is("metal") {
 		typ += 2
 	}
-	if end <= typ || !vectors[s.tokens[typ].text] && !s.tokens[typ].is("vec") {
+	if end <= typ || !vectors[s.code[typ].text] && !s.code[typ].is("vec") {
 		return
 	}
-	e.replace(s.tokens[i].pos, s.tokens[i].end, "msl_make")
+	e.replace(s.code[i].pos, s.code[i].end, "msl_make")
 }
 
 // closingAngle is the index of the > that closes t[open], or -1 where it turns
@@ -204,10 +237,13 @@ func (s *source) rewriteVar(e *edits, v threadgroupVar, number int) {
 func (s *source) runRules() []Finding {
 	var f findings
 	f.source = s
-	for _, span := range s.spans {
-		if s.functionConstant(span) {
-			f.outside(span[0], "function constants have no value in a run")
+	for i := range s.globals {
+		g := &s.globals[i]
+		if _, ok := g.attr("function_constant"); ok {
+			f.outside(g.span[0], "function constants have no value in a run")
+			continue
 		}
+		f.outside(g.span[0], "variables at program scope that the host gives have no value in a run")
 	}
 	for i := range s.kernels {
 		for _, v := range s.threadgroupVars(&s.kernels[i]) {

@@ -1,20 +1,21 @@
 package sim
 
-import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // rules are Metal's rules that clang does not know, checked on the tokens. What
 // they refuse is wrong for certain.
 func (s *source) rules() []Finding {
 	var f findings
 	f.source = s
+	s.headerRules(&f)
 	s.wordRules(&f)
+	s.reservedRules(&f)
+	s.formatRules(&f)
 	s.pointerRules(&f)
 	s.constantArrayRules(&f)
+	s.globalRules(&f)
+	s.initialisedRules(&f)
+	s.functionRules(&f)
 	for i := range s.kernels {
 		s.kernelRules(&f, &s.kernels[i])
 	}
@@ -37,6 +38,11 @@ func (f *findings) outside(pos int, format string, args ...any) {
 	f.list = append(f.list, Finding{Line: line, Col: col, Outside: true, Text: fmt.Sprintf(format, args...)})
 }
 
+func (f *findings) warn(pos int, format string, args ...any) {
+	line, col := f.source.position(pos)
+	f.list = append(f.list, Finding{Line: line, Col: col, Warning: true, Text: fmt.Sprintf(format, args...)})
+}
+
 // missingWords are parts of C++ that Metal lacks.
 var missingWords = map[string]string{
 	"goto":         "goto is not supported in Metal",
@@ -50,6 +56,7 @@ var missingWords = map[string]string{
 	"new":          "the new operator is not supported in Metal",
 	"double":       "'double' is not supported in Metal",
 	"asm":          "asm is not supported in Metal",
+	"register":     "register is not supported in Metal",
 }
 
 func (s *source) wordRules(f *findings) {
@@ -70,7 +77,21 @@ func (s *source) wordRules(f *findings) {
 		case t.is("delete") && i > 0 && s.code[i-1].is("="): // a deleted function
 		case t.kind == identToken && missingWords[t.text] != "" && (i == 0 || !s.code[i-1].is(".")):
 			f.refuse(t.pos, "%s", missingWords[t.text])
+		case i+1 < len(s.code):
+			s.pairRules(f, i)
 		}
+	}
+}
+
+// pairRules refuses what only two words together are.
+func (s *source) pairRules(f *findings, i int) {
+	switch t, next := s.code[i], s.code[i+1]; {
+	case t.is("long") && next.is("long"):
+		f.refuse(t.pos, "'long long' is not supported in Metal; long has 64 bits")
+	case t.is("std") && next.is("::"):
+		f.refuse(t.pos, "the C++ standard library is not available in Metal")
+	case t.is("noexcept") && next.is("(") && i > 0 && !s.code[i-1].is(")") && !s.code[i-1].is("const"):
+		f.refuse(t.pos, "the noexcept operator is not supported in Metal")
 	}
 }
 
@@ -105,172 +126,4 @@ func (s *source) constantArrayRules(f *findings) {
 			f.refuse(t[i+1].pos, "variable length arrays are not supported in Metal: %s is a function constant", t[i+1].text)
 		}
 	}
-}
-
-// maxSlots is the number of buffer and of threadgroup arguments of a kernel.
-const maxSlots = 31
-
-func (s *source) kernelRules(f *findings, k *kernelDecl) {
-	if k.returnsVal {
-		f.refuse(k.pos, "kernel %s must return void", k.name)
-	}
-	s.slotRules(f, k)
-	s.builtinRules(f, k)
-	for i := range k.params {
-		p := &k.params[i]
-		if elem, _ := scalarOf(p.typ); p.pointer || p.ref || len(p.attrs) > 0 || k.template || !isElement(elem) {
-			continue
-		}
-		f.refuse(p.pos, "argument %s of kernel %s is passed by value and has no attribute", p.name, k.name)
-	}
-}
-
-// slotRules checks that a buffer or threadgroup index stands once per kernel.
-func (s *source) slotRules(f *findings, k *kernelDecl) {
-	for _, kind := range []string{"buffer", "threadgroup"} {
-		seen := map[int]string{}
-		for i := range k.params {
-			p := &k.params[i]
-			n, ok := p.index(kind)
-			if !ok {
-				continue
-			}
-			a, _ := p.attr(kind)
-			if n >= maxSlots {
-				f.refuse(a.pos, "%s index %d of argument %s: the highest is %d", kind, n, p.name, maxSlots-1)
-			}
-			_, conditional := p.attr("function_constant")
-			if first, twice := seen[n]; twice && !conditional {
-				f.refuse(a.pos, "%s index %d of argument %s is taken by argument %s", kind, n, p.name, first)
-			}
-			seen[n] = p.name
-		}
-	}
-}
-
-// assignSlots gives each buffer and threadgroup argument its index: the one
-// that it names, or the first free one.
-func (k *kernelDecl) assignSlots() []int {
-	slots := make([]int, len(k.params))
-	for _, kind := range []string{"buffer", "threadgroup"} {
-		used := map[int]bool{}
-		for i := range k.params {
-			if n, ok := k.params[i].index(kind); ok {
-				slots[i], used[n] = n, true
-			}
-		}
-		for i := range k.params {
-			p := &k.params[i]
-			if _, ok := p.index(kind); ok || p.kind() != kind {
-				continue
-			}
-			n := 0
-			for used[n] {
-				n++
-			}
-			slots[i], used[n] = n, true
-		}
-	}
-	return slots
-}
-
-// kind is "buffer", "threadgroup", or "" for a built-in value.
-func (p *param) kind() string {
-	switch {
-	case !p.pointer && !p.ref:
-		return ""
-	case p.space == threadgroupSpace:
-		return "threadgroup"
-	}
-	return "buffer"
-}
-
-// builtin describes an attribute of a built-in value.
-type builtin struct {
-	vector bool   // ushort to uint3; else ushort or uint
-	group  string // attributes of one group have one type
-}
-
-var builtins = map[string]builtin{
-	"thread_position_in_grid":             {true, "grid"},
-	"threads_per_grid":                    {true, "grid"},
-	"thread_position_in_threadgroup":      {true, "threadgroup"},
-	"threads_per_threadgroup":             {true, "threadgroup"},
-	"dispatch_threads_per_threadgroup":    {true, "threadgroup"},
-	"threadgroup_position_in_grid":        {true, "groups"},
-	"threadgroups_per_grid":               {true, "groups"},
-	"thread_index_in_threadgroup":         {false, "index"},
-	"thread_index_in_simdgroup":           {false, "simd"},
-	"simdgroup_index_in_threadgroup":      {false, "simd"},
-	"simdgroups_per_threadgroup":          {false, "simd"},
-	"threads_per_simdgroup":               {false, "simd"},
-	"thread_execution_width":              {false, "simd"},
-	"dispatch_simdgroups_per_threadgroup": {false, "simd"},
-	"thread_index_in_quadgroup":           {false, "simd"},
-	"quadgroup_index_in_threadgroup":      {false, "simd"},
-	"quadgroups_per_threadgroup":          {false, "simd"},
-	"dispatch_quadgroups_per_threadgroup": {false, "simd"},
-}
-
-// scalarOf splits a type of a built-in value into element and lanes.
-func scalarOf(typ string) (elem string, lanes int) {
-	typ = strings.TrimPrefix(typ, "metal::")
-	lanes = 1
-	if n := len(typ); n > 0 && isDigit(typ[n-1]) {
-		lanes, _ = strconv.Atoi(typ[n-1:])
-		typ = typ[:n-1]
-	}
-	return typ, lanes
-}
-
-func isElement(typ string) bool {
-	return typ == "bool" || typ == "bfloat" || slices.Contains(elementTypes, typ)
-}
-
-func (s *source) builtinRules(f *findings, k *kernelDecl) {
-	types := map[string]*param{} // the first argument of each group
-	var width, vector *param
-	for i := range k.params {
-		p := &k.params[i]
-		for _, a := range p.attrs {
-			b, known := builtins[a.name]
-			if !known {
-				continue
-			}
-			elem, lanes := scalarOf(p.typ)
-			if elem != "uint" && elem != "ushort" || lanes > 3 || !b.vector && lanes != 1 {
-				f.refuse(p.pos, "%s cannot have type %s: %s", a.name, p.typ, builtinTypes(b))
-				continue
-			}
-			if first := types[b.group]; first != nil && first.typ != p.typ {
-				f.refuse(p.pos, "%s has type %s where argument %s has type %s: the two must agree", a.name, p.typ, first.name, first.typ)
-			} else if first == nil {
-				types[b.group] = p
-			}
-			if b.vector {
-				if vector != nil && lanesOf(vector) != lanes && types[b.group] == p {
-					f.refuse(p.pos, "%s has %d components where argument %s has %d: the grid positions must agree", a.name, lanes, vector.name, lanesOf(vector))
-				}
-				vector = p
-			}
-			if a.name == "thread_execution_width" || a.name == "threads_per_simdgroup" {
-				if width != nil {
-					f.refuse(p.pos, "kernel function cannot have input declarations with 'thread_execution_width' and 'threads_per_simdgroup' attributes")
-				}
-				width = p
-			}
-		}
-	}
-}
-
-func lanesOf(p *param) int {
-	_, n := scalarOf(p.typ)
-	return n
-}
-
-func builtinTypes(b builtin) string {
-	if b.vector {
-		return "ushort, ushort2, ushort3, uint, uint2 and uint3 are possible"
-	}
-	return "ushort and uint are possible"
 }

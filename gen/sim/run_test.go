@@ -228,3 +228,28 @@ func functionValue(function int, v float64) float64 {
 	return []float64{frac, float64(exp), part, whole, 1 / math.Sqrt(v), v - math.Floor(v), 1, rounded(half), rounded(brain), -v,
 		choice, v*v + 1, zeros + float64(high), math.Pow(10, v/10), math.RoundToEven(v), v + 5}[function]
 }
+
+func TestRunRareFunctions(t *testing.T) {
+	t.Parallel()
+	src := read(t, "kernels", "rare.metal")
+	r := clean(t, build(t, "rare.metal", src, Address|Undefined), outputs("rare", 1, 32, 4*16*32))
+	near(t, "rare", floats(r.Buffers[0]), func(i int) float64 { return rareValue(i%16, i/16) })
+}
+
+// rareValue is what the functions of the kernel rare give in a lane: the bits of halfs,
+// then Snell's law and the like.
+func rareValue(function, lane int) float64 {
+	quad, pair, moved := float64(lane+1), float64(lane-1), float64(lane+1)
+	if lane%4 == 3 {
+		quad = 100 + float64(lane-3)
+	}
+	if lane%2 == 0 {
+		pair = 100 + float64(lane+1)
+	}
+	if lane == 31 {
+		moved = 31
+	}
+	sine := 0.5 * 0.6
+	return []float64{0x8001, 0x3c01, 0xbbff, 0.8, sine, -math.Sqrt(1 - sine*sine), 0, 1, -15 + 2, 3, 1, quad, pair, 32, moved,
+		float64(math.Nextafter32(1, 0))}[function]
+}

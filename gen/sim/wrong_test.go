@@ -185,6 +185,8 @@ func TestJobErrors(t *testing.T) {
 	short := append([]Buffer{}, all...)
 	short[3] = Buffer{Index: 3, Data: i64(1, 1)}
 	w, _ := wrong(t, Thread)
+	much := outputs("too_much", 1, 1, 4)
+	much.Threadgroup = []int{32784}
 	for _, c := range []struct {
 		p    *Program
 		job  Job
@@ -195,7 +197,7 @@ func TestJobErrors(t *testing.T) {
 		{p, Job{Kernel: "gather", Grid: line(1), Group: line(32), Buffers: short}, "buffer 3 has 16 bytes, its argument takes 24"},
 		{p, Job{Kernel: "gather", Grid: line(1), Group: line(2048), Buffers: all}, "a threadgroup of 2048 threads; 1 to 1024 are possible"},
 		{p, Job{Kernel: "gather", Grid: line(1), Group: line(32), Buffers: []Buffer{{Index: 31}}}, "the index is 0 to 30"},
-		{w, outputs("too_much", 1, 1, 4), "threadgroup memory of 32784 bytes exceeds the limit of 32768 bytes"},
+		{w, much, "threadgroup memory of 32784 bytes exceeds the limit of 32768 bytes"},
 	} {
 		_, err := c.p.Run(context.Background(), c.job)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

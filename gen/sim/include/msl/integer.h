@@ -46,8 +46,12 @@ MSL_ABSDIFF(int, uint) MSL_ABSDIFF(uint, uint) MSL_ABSDIFF(long, ulong) MSL_ABSD
   MSL_BITS_V(T, 2) MSL_BITS_V(T, 3) MSL_BITS_V(T, 4)
 MSL_INTS(MSL_BITS)
 
+#define MSL_MUL24_V(T, N) \
+  MSL_FN T##N mul24(T##N a, T##N b) MSL_EACH(T##N, N, mul24(a[i], b[i])) \
+  MSL_FN T##N mad24(T##N a, T##N b, T##N c) MSL_EACH(T##N, N, mad24(a[i], b[i], c[i]))
 #define MSL_MUL24(T) \
   MSL_FN T mul24(T a, T b) MSL_IS(msl::mul24_int(a, b)) \
-  MSL_FN T mad24(T a, T b, T c) MSL_IS(T(msl::mul24_int(a, b) + c))
+  MSL_FN T mad24(T a, T b, T c) MSL_IS(T(msl::mul24_int(a, b) + c)) \
+  MSL_MUL24_V(T, 2) MSL_MUL24_V(T, 3) MSL_MUL24_V(T, 4)
 MSL_MUL24(int) MSL_MUL24(uint)
 }

@@ -33,6 +33,8 @@
 #define MSL_IS(...) ;
 #define MSL_BODY(...) ;
 #define MSL_EACH(V, N, E) ;
+// A call that is right and may go wrong; "fast math: " where only fast math makes it so.
+#define MSL_WARN(text) __attribute__((diagnose_if(true, text, "warning")))
 #else
 #define device
 #define constant const
@@ -42,6 +44,7 @@
 #define MSL_FN static inline
 #define MSL_IS(...) { return __VA_ARGS__; }
 #define MSL_BODY(...) { __VA_ARGS__ }
+#define MSL_WARN(text)
 #define MSL_EACH(V, N, E) { V r = {}; for (int i = 0; i < N; ++i) r[i] = (E); return r; }
 #endif
 

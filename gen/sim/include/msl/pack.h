@@ -2,12 +2,15 @@
 #pragma once
 
 namespace metal {
-#define MSL_PACK(U, T, N, layout) \
+#define MSL_PACK(U, T, N, layout) MSL_PACK_W(U, T, N, layout, )
+#define MSL_PACK_W(U, T, N, layout, W) \
   MSL_FN U pack_##T##_to_##layout(T##N v) MSL_IS(U(msl::pack<T##N>(v, msl::layout))) \
-  MSL_FN T##N unpack_##layout##_to_##T(U v) MSL_IS(msl::unpack<T##N>(v, msl::layout))
+  MSL_FN T##N unpack_##layout##_to_##T(U v) W MSL_IS(msl::unpack<T##N>(v, msl::layout))
+#define MSL_PACK_16(T, layout) \
+  MSL_PACK_W(uint, T, 2, layout, MSL_WARN("unpack_" #layout "_to_" #T " is wrong on M3 and later for what lies at odd offsets of 16 bits"))
 #define MSL_PACKS(T) \
-  MSL_PACK(uint, T, 4, unorm4x8) MSL_PACK(uint, T, 4, snorm4x8) MSL_PACK(uint, T, 2, unorm2x16) \
-  MSL_PACK(uint, T, 2, snorm2x16) MSL_PACK(uint, T, 4, unorm10a2) MSL_PACK(ushort, T, 3, unorm565) \
+  MSL_PACK(uint, T, 4, unorm4x8) MSL_PACK(uint, T, 4, snorm4x8) MSL_PACK_16(T, unorm2x16) \
+  MSL_PACK_16(T, snorm2x16) MSL_PACK(uint, T, 4, unorm10a2) MSL_PACK(ushort, T, 3, unorm565) \
   MSL_FN uint pack_##T##_to_srgb_unorm4x8(T##4 v) MSL_IS(uint(msl::pack<T##4>(msl::to_srgb(v), msl::unorm4x8))) \
   MSL_FN T##4 unpack_unorm4x8_srgb_to_##T(uint v) MSL_IS(msl::from_srgb(msl::unpack<T##4>(v, msl::unorm4x8)))
 #if defined(MSL_RUN)

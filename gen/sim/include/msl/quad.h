@@ -9,13 +9,15 @@ namespace metal {
   MSL_FN T quad_prefix_exclusive_##f(T v MSL_SITE) MSL_IS(msl::quad_scan<T, msl::fold_##op>(v, T(from), false, line, column))
 #define MSL_QUAD_SCANS(T, f) MSL_QUAD_SCAN(T, sum, sum, 0) MSL_QUAD_SCAN(T, product, product, 1)
 #define MSL_QUAD_MOVE(T, f) MSL_FN T quad_##f(T v, ushort n MSL_SITE) MSL_IS(msl::quad_move<T>(v, msl::quad_##f(n), line, column))
+#define MSL_QUAD_FILL(T, f) MSL_FN T quad_shuffle_and_fill_##f(T v, T w, ushort n, ushort m = 4 MSL_SITE) MSL_IS(msl::fill_##f<T>(v, w, n, m, line, column))
 #define MSL_QUAD_FIRST(T, f) MSL_FN T quad_broadcast_first(T v MSL_SITE) MSL_IS(msl::quad_first<T>(v, line, column))
 #define MSL_QUAD_ALL(T, ...) \
   MSL_SIMD_4(MSL_QUAD_FOLD, T, sum) MSL_SIMD_4(MSL_QUAD_FOLD, T, product) MSL_SIMD_4(MSL_QUAD_FOLD, T, max) MSL_SIMD_4(MSL_QUAD_FOLD, T, min) \
   MSL_SIMD_4(MSL_QUAD_SCANS, T, 0) MSL_SIMD_4(MSL_QUAD_FIRST, T, 0) \
   MSL_SIMD_4(MSL_QUAD_MOVE, T, broadcast) MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle) MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_xor) \
   MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_up) MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_down) \
-  MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_rotate_up) MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_rotate_down)
+  MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_rotate_up) MSL_SIMD_4(MSL_QUAD_MOVE, T, shuffle_rotate_down)           \
+  MSL_SIMD_4(MSL_QUAD_FILL, T, down) MSL_SIMD_4(MSL_QUAD_FILL, T, up)
 #define MSL_QUAD_BITS(T, ...) MSL_SIMD_4(MSL_QUAD_FOLD, T, and) MSL_SIMD_4(MSL_QUAD_FOLD, T, or) MSL_SIMD_4(MSL_QUAD_FOLD, T, xor)
 #if defined(MSL_RUN)
 }

@@ -37,6 +37,16 @@ static inline float smoothstep(float a, float b, float x) {
   return t * t * (3.0f - 2.0f * t);
 }
 static inline float fract(float x) { return isinf(x) ? 0.0f : fmin(x - floor(x), 0x1.fffffep-1f); }
+// A half is its bits, which count up away from zero.
+static inline half nextafter_half(half a, half b) {
+  if (isnan(float(a)) || isnan(float(b))) return a + b;
+  if (a == b) return b;
+  const half zero = half(0.0f);
+  ushort bits = __builtin_bit_cast(ushort, a);
+  if (a == zero) bits = b > a ? 1 : 0x8001;
+  else bits = ushort((a < b) == (a > zero) ? bits + 1 : bits - 1);
+  return __builtin_bit_cast(half, bits);
+}
 static inline float inf_fract(float x) { return isnan(x) ? x : copysign(0.0f, x); }
 static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline half fma_half(half a, half b, half c) { return half(__builtin_fma(double(a), double(b), double(c))); }

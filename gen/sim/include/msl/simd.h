@@ -15,7 +15,12 @@ inline constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flag
 #endif
 MSL_FN void threadgroup_barrier(mem_flags f MSL_SITE) MSL_BODY(msl_rt_barrier(uint(f), line, column);)
 MSL_FN void simdgroup_barrier(mem_flags f MSL_SITE) MSL_BODY(msl_rt_simdgroup_barrier(uint(f), line, column);)
-MSL_FN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) MSL_BODY()
+#if defined(MSL_CHECK)
+#define MSL_FENCE(o) __attribute__((enable_if(o == memory_order_relaxed || o == memory_order_seq_cst, "the order must be memory_order_relaxed or memory_order_seq_cst")))
+#else
+#define MSL_FENCE(o)
+#endif
+MSL_FN void atomic_thread_fence(mem_flags, memory_order o, thread_scope = thread_scope_device) MSL_FENCE(o) MSL_BODY((void)o;)
 
 // The types that simd_* take: no bool, no 64-bit integers.
 #define MSL_SIMD_INTS(X, ...) X(char, __VA_ARGS__) X(uchar, __VA_ARGS__) X(short, __VA_ARGS__) X(ushort, __VA_ARGS__) X(int, __VA_ARGS__) X(uint, __VA_ARGS__)
@@ -38,6 +43,11 @@ MSL_FN void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_s
   MSL_SIMD_4(MSL_SIMD_FILL, T, down) MSL_SIMD_4(MSL_SIMD_FILL, T, up)
 #define MSL_SIMD_BITS(T, ...) MSL_SIMD_4(MSL_SIMD_FOLD, T, and) MSL_SIMD_4(MSL_SIMD_FOLD, T, or) MSL_SIMD_4(MSL_SIMD_FOLD, T, xor)
 MSL_SIMD_TYPES(MSL_SIMD_ALL, 0)
+// Scalars of bfloat: Metal takes them, and pipelines have failed on the moves.
+#define MSL_SIMD_BFLOAT(f) MSL_FN bfloat simd_##f(bfloat v, ushort n MSL_SITE) MSL_WARN("simd_" #f " of bfloat may fail when the pipeline is made: move its bits as ushort") MSL_IS(msl::f<bfloat>(v, n, line, column))
+MSL_SIMD_BFLOAT(shuffle) MSL_SIMD_BFLOAT(shuffle_xor) MSL_SIMD_BFLOAT(shuffle_up) MSL_SIMD_BFLOAT(shuffle_down)
+MSL_SIMD_BFLOAT(shuffle_rotate_up) MSL_SIMD_BFLOAT(shuffle_rotate_down) MSL_SIMD_BFLOAT(broadcast)
+MSL_SIMD_FOLD(bfloat, sum) MSL_SIMD_FOLD(bfloat, product) MSL_SIMD_FOLD(bfloat, max) MSL_SIMD_FOLD(bfloat, min)
 MSL_SIMD_INTS(MSL_SIMD_BITS, 0)
 
 struct simd_vote {

@@ -13,9 +13,9 @@ typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
-#if defined(MSL_RUN)
 typedef unsigned long size_t;
 typedef long ptrdiff_t;
+#if defined(MSL_RUN)
 typedef _Float16 half;
 #endif
 
@@ -89,6 +89,13 @@ inline bfloat operator-(bfloat a) { return bfloat(-float(a)); }
 #define MSL_SELF
 #endif
 
+namespace msl {
+template <class T> struct packed { enum { value = false }; };
+// Of two types, the first that is a packed vector.
+template <class A, class B, bool = packed<A>::value, bool = packed<B>::value> struct packed_of {};
+template <class A, class B, bool Q> struct packed_of<A, B, true, Q> : packed<A> {};
+template <class A, class B> struct packed_of<A, B, false, true> : packed<B> {};
+}
 // Packed vectors have the alignment of their element.
 #define MSL_PACKED_BODY(T, N, FIELDS)                                                            \
   struct packed_##T##N {                                                                         \
@@ -99,7 +106,8 @@ inline bfloat operator-(bfloat a) { return bfloat(-float(a)); }
     MSL_SELF T &operator[](int i) { return (&x)[i]; }                                            \
     MSL_SELF const T &operator[](int i) const { return (&x)[i]; }                                \
   };                                                                                             \
-  namespace msl { template <> struct lanes<packed_##T##N> { enum { count = N }; typedef T elem; }; }
+  namespace msl { template <> struct lanes<packed_##T##N> { enum { count = N }; typedef T elem; }; } \
+  namespace msl { template <> struct packed<packed_##T##N> { enum { value = true }; typedef T elem; typedef T##N vector; }; }
 #define MSL_XY x, y
 #define MSL_XYZ x, y, z
 #define MSL_XYZW x, y, z, w
@@ -151,9 +159,10 @@ using ::uchar;
 using ::uint;
 using ::ulong;
 using ::ushort;
+using ::size_t;
+using ::ptrdiff_t;
 #if defined(MSL_RUN)
 using ::half;
-using ::size_t;
 #endif
 #define MSL_USING(T) \
   using ::T##2; using ::T##3; using ::T##4; using ::packed_##T##2; using ::packed_##T##3; using ::packed_##T##4;

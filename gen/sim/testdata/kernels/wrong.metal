@@ -121,8 +121,8 @@ kernel void misaligned_part(device const float *x [[buffer(0)]],
 }
 
 kernel void too_much(device float *y [[buffer(0)]],
+                     threadgroup float *t [[threadgroup(0)]],
                      uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup float t[8193];
   t[tid] = 0.0f;
   y[tid] = t[tid];
 }
