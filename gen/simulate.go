@@ -68,22 +68,36 @@ func kernelsOf(gradients []*Op) []*Op {
 	return ops
 }
 
-// Simulate runs the Metal kernels of the spec, or of the derived gradient, of
-// the given name, every variant of them, and hands each outcome to report. The
-// programs are kept in dir.
-func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitizer, report func(Simulation)) (bad error) {
+// metalOps returns the ops of the given name, whose kernels run on Metal, with the spec
+// that has the kernels and their source.
+func (r *Result) metalOps(name string) (*Spec, out.File, []*Op, error) {
 	s, ops := r.find(name)
 	if s == nil {
-		return unknownName(name)
+		return nil, out.File{}, nil, unknownName(name)
 	}
 	if ops[0].home != nil {
 		s, ops = ops[0].home, kernelsOf(ops)
 	}
+	for _, op := range ops {
+		if err := op.Bound.Unlowered[bind.MSL]; err != nil {
+			return nil, out.File{}, nil, fmt.Errorf("%s has no Metal kernels: %w", name, err)
+		}
+	}
 	i := slices.IndexFunc(s.Files, func(f out.File) bool { return stageOf(f.Path) == StageMSL })
 	if i < 0 {
-		return fmt.Errorf("%s has no Metal kernels: %w", name, ops[0].Bound.Unlowered[bind.MSL])
+		return nil, out.File{}, nil, fmt.Errorf("%s has no Metal kernels", name)
 	}
-	shader := s.Files[i]
+	return s, s.Files[i], ops, nil
+}
+
+// Simulate runs the Metal kernels of the spec, or of the derived gradient, of
+// the given name, every variant of them, and hands each outcome to report. The
+// programs are kept in dir.
+func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitizer, report func(Simulation)) (bad error) {
+	s, shader, ops, err := r.metalOps(name)
+	if err != nil {
+		return err
+	}
 	program, err := sim.Build(ctx, dir, shader.Path, shader.Data, san)
 	if err != nil {
 		return err
@@ -98,9 +112,6 @@ func (r *Result) Simulate(ctx context.Context, name, dir string, san sim.Sanitiz
 		ref = server.run
 	}
 	for _, op := range ops {
-		if err := op.Bound.Unlowered[bind.MSL]; err != nil {
-			return fmt.Errorf("%s has no Metal kernels: %w", name, err)
-		}
 		label := strings.TrimSpace(op.Name + " " + StaticName(op.Choices))
 		for v, p := range op.Programs {
 			outcome, err := simrun.CheckBy(ctx, program, op.Bound.Op, v, ref)

@@ -13,6 +13,7 @@ import (
 type simCmd struct {
 	Name     string `arg:"" optional:"" help:"Spec, or derived gradient, to run."`
 	Check    bool   `help:"Compile every Metal source against the stand-in for Apple's compiler, and run nothing."`
+	Bytes    bool   `help:"Count the bytes that each launch moves between device memory and threads, beside the least possible."`
 	Sanitize string `default:"none" enum:"none,thread,address,undefined" help:"Watch the run for races, bad addresses or undefined behaviour: ${enum}."`
 }
 
@@ -20,8 +21,8 @@ type simCmd struct {
 func (simCmd) Help() string {
 	return `kgen sim --check reads every Metal source that the specs give as Apple's compiler
 would. kgen sim NAME runs the kernels of one spec, every thread a fibre with real
-barriers and SIMD groups, and compares what they give with the reference. Both
-need clang.`
+barriers and SIMD groups, and compares what they give with the reference.
+kgen sim NAME --bytes counts what they load and store. All need clang.`
 }
 
 // Run checks all Metal sources or runs one.
@@ -29,12 +30,18 @@ func (c *simCmd) Run(e *env) error {
 	if c.Check == (c.Name != "") {
 		return errors.New("sim: give either --check or the name of a spec")
 	}
+	if c.Bytes && (c.Check || c.Sanitize != "none") {
+		return errors.New("sim: --bytes goes with the name of a spec alone")
+	}
 	_, res, err := e.compile()
 	if err != nil {
 		return err
 	}
-	if c.Check {
+	switch {
+	case c.Check:
 		return checkShaders(e, res)
+	case c.Bytes:
+		return c.measure(e, res)
 	}
 	return c.run(e, res)
 }
@@ -78,6 +85,23 @@ func (c *simCmd) run(e *env, res *gen.Result) error {
 		err = errFindings
 	}
 	return err
+}
+
+func (c *simCmd) measure(e *env, res *gen.Result) error {
+	dir, err := simDir()
+	if err != nil {
+		return err
+	}
+	return res.Measure(e.ctx, c.Name, dir, func(t *gen.Traffic) {
+		fmt.Fprintf(e.stdout, "%s %s, %s: %d bytes", t.Op, t.DType, t.Extents, t.Moved())
+		if t.Least > 0 {
+			fmt.Fprintf(e.stdout, ", %.2f of the least possible", float64(t.Moved())/float64(t.Least))
+		}
+		fmt.Fprintln(e.stdout)
+		for _, l := range t.Launches {
+			fmt.Fprintf(e.stdout, "\t%s: %d loaded, %d stored\n", l.Function, l.Loaded, l.Stored)
+		}
+	})
 }
 
 func printSimulation(e *env, s gen.Simulation) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,8 +30,10 @@ type Program struct {
 // that lies outside of what the runner takes, or that does not compile, is an
 // error with its lines; Check says more about those.
 func Build(ctx context.Context, dir, name string, src []byte, san Sanitizer) (*Program, error) {
-	if san&Thread != 0 && san != Thread {
-		return nil, fmt.Errorf("sim: build %s: the thread sanitizer does not go with %s", name, san&^Thread)
+	for _, alone := range []Sanitizer{Thread, Traffic} {
+		if san&alone != 0 && san != alone {
+			return nil, fmt.Errorf("sim: build %s: a build with %s does not go with %s", name, alone, san&^alone)
+		}
 	}
 	cc, err := Compiler()
 	if err != nil {
@@ -141,7 +144,7 @@ func (b *builder) build(text []byte) (*built, error) {
 func (b *builder) cached(prefix string, content []string, make func(dir string) error) (string, error) {
 	sum := sha256.New()
 	key := append([]string{b.cc, b.san.String(), fmt.Sprint(b.library)}, content...)
-	for _, c := range append(append(key, runFlags...), hostFlags()...) {
+	for _, c := range slices.Concat(key, runFlags, hostFlags(), b.san.flags()) {
 		fmt.Fprintf(sum, "%d:%s", len(c), c)
 	}
 	final := filepath.Join(b.dir, prefix+hex.EncodeToString(sum.Sum(nil))[:24])
@@ -216,7 +219,7 @@ func (b *builder) clang(dir string, args []string) error {
 var runFlags = []string{
 	"-x", "c++", "-std=c++17", "-O1", "-gline-tables-only", "-gdwarf-4", "-fno-omit-frame-pointer",
 	"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fPIC", "-nostdinc", "-nostdinc++", "-DMSL_RUN",
-	"-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-fsigned-char",
+	"-ftrivial-auto-var-init=pattern", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-fsigned-char",
 	"-w", "-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics",
 }
 

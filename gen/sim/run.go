@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -18,6 +19,19 @@ type Result struct {
 	// Reports are what the sanitizer and the runtime saw. A run without any is
 	// free of it.
 	Reports []Report
+	// Moved is what a program built with Traffic counted, for each of the job's
+	// buffers.
+	Moved []Moved
+}
+
+// Moved are the bytes that a launch moved between a buffer and its threads.
+//
+// Loaded and Stored take each byte as often as that thread does which does so most
+// often: what several threads load comes from a cache for all but one of them, and what
+// a thread comes back to may have left it. Asked is the sum over all threads.
+type Moved struct {
+	Loaded, Stored          int64
+	LoadsAsked, StoresAsked int64
 }
 
 // Err is nil if there is no report, and else an error with all of them.
@@ -76,7 +90,7 @@ func (p *Program) run(ctx context.Context, job Job) (*Result, error) {
 	if failure != "" {
 		return nil, errors.New(failure)
 	}
-	r := &Result{Reports: reports}
+	r := &Result{Reports: reports, Moved: moved(&job, text)}
 	switch {
 	case exit == 0:
 		r.Buffers, err = job.readResult(out)
@@ -124,4 +138,23 @@ func (l *limited) Write(b []byte) (int, error) {
 	l.w.Write(b[:n])
 	l.left -= n
 	return len(b), nil
+}
+
+var movedLine = regexp.MustCompile(`(?m)^msl-traffic:(\d+):(\d+):(\d+):(\d+):(\d+)$`)
+
+// moved reads what a program counted; nil if it did not count.
+func moved(job *Job, text string) []Moved {
+	lines := movedLine.FindAllStringSubmatch(text, -1)
+	if lines == nil {
+		return nil
+	}
+	list := make([]Moved, len(job.Buffers))
+	for _, m := range lines {
+		for i, b := range job.Buffers {
+			if b.Index == atoi(m[1]) {
+				list[i] = Moved{int64(atoi(m[2])), int64(atoi(m[3])), int64(atoi(m[4])), int64(atoi(m[5]))}
+			}
+		}
+	}
+	return list
 }

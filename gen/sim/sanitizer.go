@@ -6,16 +6,18 @@ import "strings"
 type Sanitizer uint8
 
 // The sanitizers. Address and Undefined go together in one build; Thread stands
-// alone. The zero value runs without any.
+// alone, and so does Traffic, which watches nothing but counts the bytes that move
+// between device memory and threads. The zero value runs without any.
 const (
 	Thread Sanitizer = 1 << iota
 	Address
 	Undefined
+	Traffic
 )
 
 func (s Sanitizer) String() string {
 	var names []string
-	for i, name := range []string{"thread", "address", "undefined"} {
+	for i, name := range []string{"thread", "address", "undefined", "traffic"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -39,6 +41,10 @@ func (s Sanitizer) flags() []string {
 	if s&Undefined != 0 {
 		f = append(f, "-fsanitize=undefined", "-fno-sanitize=shift,vptr,function")
 	}
+	if s&Traffic != 0 {
+		// Without builtins a loop that copies stays loads and stores, and is seen.
+		f = append(f, "-fsanitize-coverage=func,trace-loads,trace-stores", "-fno-builtin")
+	}
 	return f
 }
 
@@ -50,6 +56,9 @@ func (s Sanitizer) defines() []string {
 	}
 	if s&Address != 0 {
 		f = append(f, "-DMSL_ASAN=1")
+	}
+	if s&Traffic != 0 {
+		f = append(f, "-DMSL_TRAFFIC=1")
 	}
 	return f
 }

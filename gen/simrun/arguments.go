@@ -21,13 +21,46 @@ var (
 // newCall makes the arguments of a round for p, the same ones at each run. It
 // reports false when none were found that meet the conditions of p.
 func newCall(p *expr.Program, round int) (oracle.Call, *oracle.Sizes, bool) {
+	return chooseArguments(p, uint64(round), turns(roundExtents[round], roundGroups[round]))
+}
+
+// Arguments makes a call of p whose axes have the given extents in turn, those of
+// groups among them. It reports false when none was found that meets the conditions
+// of p, and when a tensor would be too large to be run here.
+func Arguments(p *expr.Program, extents []int) (oracle.Call, *oracle.Sizes, bool) {
+	next := 0
+	dims := func(bool) []int {
+		next++
+		return []int{extents[(next-1)%len(extents)]}
+	}
+	return chooseArguments(p, 0, func() func(group bool) []int { next = 0; return dims })
+}
+
+// turns gives extents to axes, and dimensions to groups, in turn.
+func turns(extents []int, dims [][]int) func() func(group bool) []int {
+	return func() func(bool) []int {
+		axes, groups := -1, -1
+		return func(group bool) []int {
+			if group {
+				groups++
+				return dims[groups%len(dims)]
+			}
+			axes++
+			return []int{extents[axes%len(extents)]}
+		}
+	}
+}
+
+// chooseArguments tries values until they meet the conditions of p. For each attempt,
+// extents begins anew with the axes.
+func chooseArguments(p *expr.Program, seed uint64, extents func() func(group bool) []int) (oracle.Call, *oracle.Sizes, bool) {
 	h := fnv.New64a()
 	h.Write([]byte(p.Name))
-	rng := rand.New(rand.NewPCG(h.Sum64(), uint64(round)))
+	rng := rand.New(rand.NewPCG(h.Sum64(), seed))
 	const attempts = 1000
 	for attempt := range attempts {
 		call := oracle.Call{Params: chooseParams(rng, p, attempt), Free: map[string][]int{}, Round: true}
-		if !shapes(p, round, &call) {
+		if !shapes(p, extents(), &call) {
 			continue
 		}
 		sizes, err := oracle.Check(p, call)
@@ -63,26 +96,24 @@ func randomParam(rng *rand.Rand, t expr.ParamType) oracle.Value {
 	return oracle.Bool(rng.IntN(2) == 1)
 }
 
+// maxElements is how many elements a tensor may have.
+const maxElements = 1 << 20
+
 // shapes gives every axis its extent, and with them the inputs their shapes. It
-// reports false when the formula of an axis gives a negative extent.
-func shapes(p *expr.Program, round int, call *oracle.Call) bool {
+// reports false when the formula of an axis gives a negative extent, and when an input
+// would be too large to be run here.
+func shapes(p *expr.Program, extent func(group bool) []int, call *oracle.Call) bool {
 	dims := map[*expr.Axis][]int{}
 	size := func(a *expr.Axis) int64 { return int64(elements(dims[a])) }
-	axes, groups := 0, 0
 	for _, a := range p.Axes {
-		switch {
-		case a.Extent != nil:
+		if a.Extent == nil {
+			dims[a] = extent(a.Group)
+		} else {
 			n, err := oracle.Extent(p, a, call.Params, size)
 			if err != nil || n < 0 {
 				return false
 			}
 			dims[a] = []int{int(n)}
-		case a.Group:
-			dims[a] = roundGroups[round][groups%len(roundGroups[round])]
-			groups++
-		default:
-			dims[a] = []int{roundExtents[round][axes%len(roundExtents[round])]}
-			axes++
 		}
 		if a.Free {
 			call.Free[a.Name] = dims[a]
@@ -100,6 +131,9 @@ func shapes(p *expr.Program, round int, call *oracle.Call) bool {
 				n *= elements(dims[a])
 			}
 			shape = append(shape, n)
+		}
+		if elements(shape) > maxElements {
+			return false
 		}
 		call.Ins = append(call.Ins, oracle.NewArray(shape...))
 	}

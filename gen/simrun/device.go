@@ -21,6 +21,7 @@ type launcher struct {
 	tensors [][]byte // inputs, outputs, workspaces
 	fault   []byte   // the fault word
 	reports []sim.Report
+	moved   []Bytes
 	stopped bool // a kernel did not end
 }
 
@@ -79,6 +80,27 @@ func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err 
 	if w := k.Wide; w != nil && w.Fits(l.extent) { // all tensors begin at multiples of 16 bytes
 		symbol = w.Symbol
 	}
+	r, err := l.program.Run(ctx, l.job(k, symbol, form))
+	if err != nil {
+		return false, err
+	}
+	l.reports = append(l.reports, r.Reports...)
+	l.moved = append(l.moved, bytesOf(symbol, k, r.Moved))
+	if r.Buffers == nil {
+		l.stopped = true
+		return false, nil
+	}
+	for slot, b := range k.Buffers {
+		if b.Write {
+			l.tensors[b.Tensor] = r.Buffers[slot]
+		}
+	}
+	l.fault = r.Buffers[len(r.Buffers)-1]
+	return true, nil
+}
+
+// job is one launch of a function of a kernel.
+func (l *launcher) job(k *bind.Kernel, symbol string, form *bind.GPULaunch) sim.Job {
 	job := sim.Job{Kernel: symbol, Group: [3]int{form.ThreadsFor(l.extent), 1, 1}}
 	for i, n := range form.Groups(l.extent) {
 		job.Grid[i] = int(n)
@@ -91,22 +113,7 @@ func (l *launcher) launch(ctx context.Context, k *bind.Kernel) (ended bool, err 
 		job.Buffers = append(job.Buffers, sim.Buffer{Index: n, Data: l.op.FillBlock(k, l.extent, oracle.Bits(l.variant.Program.Params, l.call.Params))})
 	}
 	job.Buffers = append(job.Buffers, sim.Buffer{Index: n + 1, Data: l.fault, Writable: true})
-	r, err := l.program.Run(ctx, job)
-	if err != nil {
-		return false, err
-	}
-	l.reports = append(l.reports, r.Reports...)
-	if r.Buffers == nil {
-		l.stopped = true
-		return false, nil
-	}
-	for slot, b := range k.Buffers {
-		if b.Write {
-			l.tensors[b.Tensor] = r.Buffers[slot]
-		}
-	}
-	l.fault = r.Buffers[len(r.Buffers)-1]
-	return true, nil
+	return job
 }
 
 // results reads the outputs, then the new values of the inouts.

@@ -3,6 +3,7 @@ package simrun
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,47 @@ func TestArgumentsMeetConditions(t *testing.T) {
 				t.Errorf("round %d: id %v is not below %v", round, id, limit)
 			}
 		}
+	}
+}
+
+// Every form of a kernel that fits is launched, and what a call stores is counted.
+func TestLaunchesAndBytes(t *testing.T) {
+	op, shader := lowered(t, norm)
+	call, _, ok := Arguments(op.Variants[0].Program, []int{3, 8})
+	if !ok {
+		t.Fatal("no arguments")
+	}
+	list, err := Launches(op, 0, call, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, k := range op.Variants[0].Kernels {
+		want = append(want, k.Symbol)
+		if k.Wide != nil {
+			want = append(want, k.Wide.Symbol)
+		}
+	}
+	var got []string
+	for _, l := range list {
+		got = append(got, l.Job.Kernel)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("launches of %v, want %v", got, want)
+	}
+	p, err := sim.Build(context.Background(), t.TempDir(), "norm.metal", []byte(shader), sim.Traffic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := Measure(context.Background(), p, op, 0, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of x, bit and id each byte at least once for y; id again for count.
+	if len(moved) != 2 || moved[0].Stored != 3*8*4 || moved[0].Loaded < 3*8*4+3+3*4 || moved[1] != (Bytes{moved[1].Function, 3 * 4, 3 * 4}) {
+		t.Errorf("moved %+v", moved)
+	}
+	if broken, ok := BreakBounds(op.Variants[0].Program, call); !ok || broken.Ins[2].Data[0] >= 0 || call.Ins[2].Data[0] < 0 {
+		t.Errorf("ids %v became %v", call.Ins[2].Data, broken.Ins[2].Data)
 	}
 }

@@ -23,7 +23,13 @@ type module struct {
 	shaders []out.File
 
 	mu       sync.Mutex
-	programs map[string]func() (*sim.Program, error) // by path of the source
+	programs map[built]func() (*sim.Program, error)
+}
+
+// built is a source, by its path, with what it is built with.
+type built struct {
+	path string
+	san  sim.Sanitizer
 }
 
 func compile(t testing.TB) *module {
@@ -42,7 +48,7 @@ func compile(t testing.TB) *module {
 	if err := list.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return &module{Result: res, dir: programDir(t), shaders: res.Shaders(), programs: map[string]func() (*sim.Program, error){}}
+	return &module{Result: res, dir: programDir(t), shaders: res.Shaders(), programs: map[built]func() (*sim.Program, error){}}
 }
 
 // programDir is where `kgen sim` keeps its programs, so that a source is built
@@ -56,7 +62,10 @@ func programDir(t testing.TB) string {
 }
 
 // program returns the built source that holds the kernels of an op.
-func (m *module) program(t testing.TB, op *gen.Op) *sim.Program {
+func (m *module) program(t testing.TB, op *gen.Op) *sim.Program { return m.programBuilt(t, op, 0) }
+
+// programBuilt is program with a sanitizer.
+func (m *module) programBuilt(t testing.TB, op *gen.Op, san sim.Sanitizer) *sim.Program {
 	t.Helper()
 	if err := op.Bound.Unlowered[bind.MSL]; err != nil {
 		t.Fatalf("%s has no Metal kernels: %v", op.Name, err)
@@ -67,10 +76,11 @@ func (m *module) program(t testing.TB, op *gen.Op) *sim.Program {
 			continue
 		}
 		m.mu.Lock()
-		build := m.programs[f.Path]
+		key := built{f.Path, san}
+		build := m.programs[key]
 		if build == nil {
-			build = sync.OnceValues(func() (*sim.Program, error) { return sim.Build(context.Background(), m.dir, f.Path, f.Data, 0) })
-			m.programs[f.Path] = build
+			build = sync.OnceValues(func() (*sim.Program, error) { return sim.Build(context.Background(), m.dir, f.Path, f.Data, san) })
+			m.programs[key] = build
 		}
 		m.mu.Unlock()
 		p, err := build()

@@ -2,6 +2,9 @@
 #include "fibre.cpp"
 #include "report.cpp"
 #include "memory.cpp"
+#if MSL_TRAFFIC
+#include "traffic.cpp"
+#endif
 #include "sched.cpp"
 #include "dispatch.cpp"
 #if !MSL_LIBRARY

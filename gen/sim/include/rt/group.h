@@ -53,6 +53,13 @@ void memory_end(thread_group *g);
 void stacks_map(thread_group *g);
 void stacks_unmap(thread_group *g);
 
+// traffic.cpp
+#if MSL_TRAFFIC
+void traffic_begin(const msl_dispatch_args *a);
+void traffic_next_group();
+void traffic_report();
+#endif
+
 // sched.cpp
 bool group_run(thread_group *g);
 // host_acquire orders the host after every thread that has returned. Not

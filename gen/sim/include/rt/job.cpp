@@ -109,7 +109,13 @@ int main(int argc, char **argv) {
   static msl_dispatch_args args;
   read_job(&args);
   fclose(job);
+#if MSL_TRAFFIC
+  traffic_begin(&args);
+#endif
   int status = msl_dispatch(&args);
+#if MSL_TRAFFIC
+  traffic_report();
+#endif
   if (status == 0) write_results(&args, argv[2]);
   return status;
 }

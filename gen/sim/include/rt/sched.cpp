@@ -243,6 +243,9 @@ static void name_fibre(thread_group *g, gpu_thread *t) {
 
 bool group_run(thread_group *g) {
   msl_group = g;
+#if MSL_TRAFFIC
+  traffic_next_group();
+#endif
 #if MSL_TSAN
   g->scheduler.tsan = __tsan_get_current_fiber();
 #endif

@@ -1,0 +1,83 @@
+package simrun
+
+import (
+	"slices"
+
+	"github.com/kernelgen/kgen/gen/bind"
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/oracle"
+	"github.com/kernelgen/kgen/gen/sim"
+)
+
+// Launch is one function of a kernel, launched by itself.
+type Launch struct {
+	Kernel *bind.Kernel
+	Job    sim.Job // its Kernel is the function's symbol
+	Extent []int64 // of the op's axes
+}
+
+// Launches gives a launch for each function of a variant's kernels that can run on the
+// arguments: the plain form of a kernel, that with small tiles and the wide one. No
+// kernel has run before it: workspaces hold zeros.
+//
+// Where chunks is not 0 the planner's axes have that extent, as they would for large
+// inputs, and only kernels that read a workspace are launched.
+func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launch, error) {
+	v := &op.Variants[variant]
+	sizes, err := oracle.Check(v.Program, call)
+	if err != nil {
+		return nil, err
+	}
+	l := newLauncher(nil, op, v, call, sizes)
+	if chunks != 0 {
+		for i := len(sizes.Extent); i < len(l.extent); i++ {
+			l.extent[i] = chunks
+		}
+	}
+	temps := len(v.Program.Ins) + len(v.Program.Outs)
+	for i, t := range v.Temps {
+		l.tensors[temps+i] = make([]byte, bind.Product(l.extent, t.Axes)*int64(t.Type.Bytes()))
+	}
+	var list []Launch
+	for i := range v.Kernels {
+		k := &v.Kernels[i]
+		readsTemp := func(b bind.Buffer) bool { return int(b.Tensor) >= temps && !b.Write }
+		if chunks != 0 && !slices.ContainsFunc(k.Buffers, readsTemp) {
+			continue
+		}
+		add := func(symbol string, form *bind.GPULaunch) {
+			list = append(list, Launch{k, l.job(k, symbol, form), l.extent})
+		}
+		add(k.Symbol, &k.GPU)
+		if k.GPU.Small != nil {
+			add(k.Symbol+bind.SmallForm, k.GPU.Small)
+		}
+		if w := k.Wide; w != nil && w.Fits(l.extent) {
+			add(w.Symbol, &k.GPU)
+		}
+	}
+	return list, nil
+}
+
+// BreakBounds returns the call with values outside their bounds in every input that
+// has some, and false if none has.
+func BreakBounds(p *expr.Program, call oracle.Call) (oracle.Call, bool) {
+	broken := false
+	ins := slices.Clone(call.Ins)
+	for i, t := range p.Ins {
+		if t.Bounds == nil || len(ins[i].Data) == 0 {
+			continue
+		}
+		bad := []float64{-1 << 20, 1 << 20}
+		if t.Type == expr.U8 {
+			bad = []float64{255}
+		}
+		data := slices.Clone(ins[i].Data)
+		for j := range data {
+			data[j] = bad[j%len(bad)]
+		}
+		ins[i].Data, broken = data, true
+	}
+	call.Ins = ins
+	return call, broken
+}

@@ -1,0 +1,102 @@
+package metalsim_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kernelgen/kgen/gen"
+	"github.com/kernelgen/kgen/gen/expr"
+	"github.com/kernelgen/kgen/gen/plan"
+	"github.com/kernelgen/kgen/gen/sim"
+	"github.com/kernelgen/kgen/gen/simrun"
+)
+
+// mostMoved is what a map, and a kernel of rows up to 4096 wide that runs in its wide
+// form, may move, as a multiple of the least possible. The plain form of rows reads them
+// again in each phase, and rows with sums of their columns read what all rows share again
+// in each row; neither is held to it.
+const mostMoved = 1.05
+
+// TestBytesMoved counts what maps and rows load and store, forward and gradient, in
+// every type.
+func TestBytesMoved(t *testing.T) {
+	m := compile(t)
+	for _, s := range m.Specs {
+		if movedSpecs != nil && !slices.Contains(movedSpecs, s.Name) {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, op := range opsOf(s) {
+				if len(op.Bound.Plans) == 0 || !mapsOrRows(op.Bound.Plans[0]) {
+					continue
+				}
+				for v, p := range op.Programs {
+					for _, extents := range measured(p) {
+						checkMoved(t, op, m.programBuilt(t, op, sim.Traffic), v, extents)
+					}
+				}
+			}
+		})
+	}
+}
+
+func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, extents []int) {
+	t.Helper()
+	x, ok, err := op.Traffic(context.Background(), program, variant, extents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		return
+	}
+	short := float64(x.Moved()) > mostMoved*float64(x.Least)
+	if !short || !allWide(op.Bound.Plans[variant], x.Launches) {
+		return
+	}
+	var parts []string
+	for _, l := range x.Launches {
+		parts = append(parts, fmt.Sprintf("%s %d + %d", l.Function, l.Loaded, l.Stored))
+	}
+	t.Errorf("%s %s, %s: %d bytes, %.2f of the least possible: %s", x.Op, x.DType, x.Extents, x.Moved(), float64(x.Moved())/float64(x.Least), strings.Join(parts, ", "))
+}
+
+// allWide reports whether every kernel of rows ran in its wide form, which keeps them in
+// registers.
+func allWide(p *plan.Plan, launches []simrun.Bytes) bool {
+	for i, l := range launches {
+		if p.Kernels[i].Shape == plan.Rows && !strings.HasSuffix(l.Function, "_wide") {
+			return false
+		}
+	}
+	return true
+}
+
+// opsOf are the ops of a spec and those of its derived gradient.
+func opsOf(s *gen.Spec) []*gen.Op {
+	list := slices.Clone(s.Ops)
+	for _, op := range s.Ops {
+		if op.Grad != nil && op.Grad.Op.Bound != nil {
+			list = append(list, op.Grad.Op)
+		}
+	}
+	return list
+}
+
+func mapsOrRows(p *plan.Plan) bool {
+	return len(p.Kernels) > 0 && !slices.ContainsFunc(p.Kernels, func(k *plan.Kernel) bool { return k.Shape != plan.Map && k.Shape != plan.Rows })
+}
+
+// measured are extents for the axes of p, in turn.
+func measured(p *expr.Program) [][]int {
+	switch len(p.Axes) {
+	case 0, 1:
+		return [][]int{{65536}, {50003}}
+	case 2:
+		return [][]int{{16, 4096}, {12, 1000}, {40, 333}}
+	}
+	return [][]int{{4, 16, 256}, {3, 7, 101}}
+}
