@@ -27,9 +27,10 @@ trap 'rm -f "$fuzz"' EXIT
 	run go test -tags proof -timeout 2h ./gen/emit/msl
 	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
 	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
-	run go test -timeout 2h ./tests/mutation -full
+	run go test -timeout 4h -v -run TestMetal ./tests/mutation -full
+	run go test -timeout 2h -skip TestMetal ./tests/mutation -full
 	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
-	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad; do
+	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad gen/sim:FuzzSource gen/sim:FuzzCheck; do
 		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
 	done
 	run go test -race -count 3 ./graph/...

@@ -5,4 +5,8 @@
 //
 // A round changes one operator in each kernel. The usual run makes one round;
 // -full makes as many as the longest kernel has operators.
+//
+// It tests the runner of Metal sources, too: what keeps the threads of a kernel apart,
+// and its accesses in bounds, is left out, and the sanitizers must see it. -full takes
+// the specs of this repository in place of the small ones.
 package mutation
