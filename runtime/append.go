@@ -115,9 +115,9 @@ func (d *Device) runnable(op *Op, v *Variant) *refusal {
 		}
 		return nil
 	}
-	if d.cuda {
-		if op.CUDA == nil || len(v.Kernel) == 0 {
-			return &refusal{ErrNoKernel, "no CUDA kernel was generated: open another device"}
+	if d.gpu != nil {
+		if d.gpu.source(op) == nil || len(v.Kernel) == 0 {
+			return &refusal{ErrNoKernel, "no " + d.gpu.name + " kernel was generated: open another device"}
 		}
 		return nil
 	}

@@ -16,20 +16,22 @@ const minTask = 8_000_000
 
 // kernelCommand makes the launch of a kernel; false if it has no work items.
 func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (backend.Command, bool) {
-	c := backend.Command{Kind: backend.Kernel, Name: k.Symbol, Op: s.at, Guarded: k.Guarded}
+	c := backend.Command{Kind: backend.Kernel, Name: k.Symbol, Op: s.at, Guarded: k.Guarded, Faults: k.Faults}
 	launch := p.launchC
-	if p.r.d.cuda {
-		launch = p.launchCUDA
+	if p.r.d.gpu != nil {
+		launch = p.launchGPU
 	}
 	for _, b := range k.Buffers {
 		switch t := int32(b.Tensor); {
 		case t >= s.nIn+s.nOut:
-			c.Bufs = append(c.Bufs, backend.Buf{Slot: temps + t - s.nIn - s.nOut})
+			slot := temps + t - s.nIn - s.nOut
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: slot, Bytes: p.places[slot].bytes})
 		case !p.wanted(s, b.Tensor):
-			c.Bufs = append(c.Bufs, backend.Buf{Slot: p.newPlace(1)}) // an address, which the kernel does not use
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: p.newPlace(1), Bytes: 1}) // an address, which the kernel does not use
 		default:
 			c.Bufs = append(c.Bufs, p.buf(s, t))
 		}
+		c.Bufs[len(c.Bufs)-1].Write = b.Write
 	}
 	if !launch(&c, s, k) {
 		return backend.Command{}, false
@@ -51,18 +53,28 @@ func (p *planner) launchC(c *backend.Command, s *step, k *Kernel) bool {
 	return ok && items > 0
 }
 
-// maxBlocks is how many blocks a grid of CUDA may have in each dimension.
-var maxBlocks = [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16}
+// gpu is what the planner knows of a kind of GPUs.
+type gpu struct {
+	name      string
+	source    func(*Op) *string
+	maxGroups [3]int64 // of a grid, in each dimension
+	cores     int64    // multiprocessors of a large one, each of which works on one large tile at a time
+}
 
-// launchCUDA says how a CUDA kernel runs; false if its grid has no blocks.
-func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
+var cudaGPU = gpu{
+	name: "CUDA", source: func(op *Op) *string { return op.CUDA }, cores: 128,
+	maxGroups: [3]int64{math.MaxInt32, math.MaxUint16, math.MaxUint16},
+}
+
+// launchGPU says how a kernel runs on a GPU; false if its grid has no threadgroups.
+func (p *planner) launchGPU(c *backend.Command, s *step, k *Kernel) bool {
 	form := &k.GPU
-	grid, ok := p.gridCUDA(s, form)
+	grid, ok := p.gridGPU(s, form)
 	if w := k.Wide; w != nil && p.wide(c, s, w) {
 		c.Name = w.Symbol
 	}
 	if small := form.Small; ok && small != nil {
-		if g, fits := p.gridCUDA(s, small); fits && smallIsSooner(blocks(grid), blocks(g)) {
+		if g, fits := p.gridGPU(s, small); fits && p.r.d.gpu.smallIsSooner(blocks(grid), blocks(g)) {
 			form, grid, c.Name = small, g, k.Symbol+"_small"
 		}
 	}
@@ -70,13 +82,13 @@ func (p *planner) launchCUDA(c *backend.Command, s *step, k *Kernel) bool {
 		p.tooLarge(s, "the grid of "+k.Symbol)
 		return false
 	}
-	c.Source, c.Grid, c.Threads = s.op.CUDA, grid, p.threads(s, form)
+	c.Source, c.Grid, c.Threads = p.r.d.gpu.source(s.op), grid, p.threads(s, form)
 	if slices.Contains(grid[:], 0) {
 		return false
 	}
 	for i, n := range c.Grid {
-		if n > maxBlocks[i] {
-			p.fail(s, fmt.Sprintf("the grid of %s would have %v blocks, a card allows %v: split the tensor", k.Symbol, c.Grid, maxBlocks))
+		if most := p.r.d.gpu.maxGroups; n > most[i] {
+			p.fail(s, fmt.Sprintf("the grid of %s would have %v blocks, %s allows %v: split the tensor", k.Symbol, c.Grid, p.r.d.gpu.name, most))
 			return false
 		}
 	}
@@ -138,8 +150,8 @@ func (p *planner) product(s *step, k *Kernel) *backend.Product {
 	return out
 }
 
-// gridCUDA returns the blocks of a launch in each dimension.
-func (p *planner) gridCUDA(s *step, g *GPULaunch) ([3]int64, bool) {
+// gridGPU returns the blocks of a launch in each dimension.
+func (p *planner) gridGPU(s *step, g *GPULaunch) ([3]int64, bool) {
 	grid := [3]int64{1, 1, 1}
 	for i, d := range g.Grid {
 		extent, ok := p.extent(s, d.Axes)
@@ -164,11 +176,9 @@ func blocks(grid [3]int64) int64 {
 }
 
 // smallIsSooner reports whether so many small tiles are done before the large ones: a
-// large tile takes the time of three small ones, and each multiprocessor of a large
-// card, which has 128 of them, works on one at a time.
-func smallIsSooner(large, small int64) bool {
-	const multiprocessors = 128
-	return ceilDiv(small, multiprocessors) < 3*ceilDiv(large, multiprocessors)
+// large tile takes the time of three small ones.
+func (g *gpu) smallIsSooner(large, small int64) bool {
+	return ceilDiv(small, g.cores) < 3*ceilDiv(large, g.cores)
 }
 
 // wanted reports whether a tensor of a step needs memory: a lazy output that

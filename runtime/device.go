@@ -16,7 +16,7 @@ import (
 type Device struct {
 	backend   backend.Backend
 	reference bool
-	cuda      bool
+	gpu       *gpu    // nil where kernels are C functions
 	libraries bool    // a library may do the work of a kernel
 	tf32      bool    // and round float32 to TF32
 	sketch    *Sketch // whose tensors the device has, nil for a real device
@@ -62,8 +62,8 @@ type Stats struct {
 	Retries  int64 // transfers that failed and were tried again in smaller pieces
 }
 
-// Open opens a device: the CPU, a card where CUDA is given, or the reference device
-// where Reference is given or the program was built without cgo. Several devices may
+// Open opens a device: the CPU, a card where CUDA is given, a GPU where Metal is, or the
+// reference device where Reference is given or the program was built without cgo. Several devices may
 // be open. Close it when done.
 func Open(opts ...Option) (*Device, error) {
 	c := defaults()
@@ -73,10 +73,14 @@ func Open(opts ...Option) (*Device, error) {
 		}
 	}
 	switch {
+	case c.card >= 0 && c.metal >= 0:
+		return nil, opError("open", ErrOption, "CUDA and Metal are two devices: give one of them")
 	case c.card >= 0:
 		return openCUDA(c)
 	case c.tf32:
 		return nil, opError("open", ErrOption, "WithTF32 without CUDA: only a card has TF32")
+	case c.metal >= 0:
+		return openMetal(c)
 	case c.reference:
 		return newDevice(newReference(), true, c), nil
 	}
@@ -96,7 +100,7 @@ func newDevice(b backend.Backend, reference bool, c config) *Device {
 	return d
 }
 
-// Name returns the backend's name: "cpu", "cuda" or "reference".
+// Name returns the backend's name: "cpu", "cuda", "metal" or "reference".
 func (d *Device) Name() string { return d.backend.Name() }
 
 // Reference reports whether the device runs the reference functions.

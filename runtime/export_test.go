@@ -36,6 +36,6 @@ func OpenCPUOn(wrap func(backend.Backend) backend.Backend) (*Device, error) {
 func OpenCUDAOn(b backend.Backend, opts ...Option) *Device {
 	c := configured(opts)
 	d := newDevice(b, false, c)
-	d.cuda, d.libraries, d.tf32 = true, !c.generated, c.tf32
+	d.gpu, d.libraries, d.tf32 = &cudaGPU, !c.generated, c.tf32
 	return d
 }

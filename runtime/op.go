@@ -29,7 +29,9 @@ type Op struct {
 	Built uint64 // the hash that the C source carries, which must be the same; 0 without cgo
 	// CUDA is the source of all kernels of the op in CUDA C++, nil without one. Ops
 	// whose sources are equal share what is compiled.
-	CUDA     *string
+	CUDA *string
+	// Metal is the same in the Metal Shading Language.
+	Metal    *string
 	Axes     []Axis
 	Ins      []Arg // inputs and inouts in call order
 	Outs     []Arg // outputs; an inout's new version is not among them

@@ -19,7 +19,7 @@ func openCUDA(c config) (*Device, error) {
 		return nil, &Error{Op: "open", Err: unavailable{err}, Text: err.Error()}
 	}
 	d := newDevice(b, false, c)
-	d.cuda, d.libraries, d.tf32 = true, !c.generated, c.tf32
+	d.gpu, d.libraries, d.tf32 = &cudaGPU, !c.generated, c.tf32
 	return d, nil
 }
 

@@ -15,6 +15,7 @@ type config struct {
 	programs  int
 	reference bool
 	card      int // the number of a CUDA card, negative for none
+	metal     int // the number of a GPU that Metal knows, negative for none
 	isa       string
 	guards    bool
 	deadline  time.Duration
@@ -30,6 +31,7 @@ func defaults() config {
 		poolCount: 4096,
 		programs:  64,
 		card:      -1,
+		metal:     -1,
 	}
 }
 
@@ -102,6 +104,20 @@ func CUDA(ordinal int) Option {
 			return opError("open", ErrOption, "CUDA card %d, cards count from 0", ordinal)
 		}
 		c.card = ordinal
+		return nil
+	}
+}
+
+// Metal selects a GPU that Metal knows by its number: 0 is the system's default one, the
+// others follow as the system lists them. It must be Apple's, or have reductions over SIMD
+// groups of 32 threads. Kernels are compiled when a program first uses them. Where there
+// is no such GPU, Open returns an error that wraps ErrUnavailable.
+func Metal(number int) Option {
+	return func(c *config) error {
+		if number < 0 {
+			return opError("open", ErrOption, "Metal device %d, devices count from 0", number)
+		}
+		c.metal = number
 		return nil
 	}
 }

@@ -280,7 +280,7 @@ func (p *planner) emitOp(s *step, at int32) {
 		if v.Kernel[k].Guarded {
 			p.save(s, at+int32(k))
 		}
-		if !p.r.d.cuda { // Buffer.InPlace speaks of the C function
+		if p.r.d.gpu == nil { // Buffer.InPlace speaks of the C function
 			p.allowed(&v.Kernel[k], cmd.Bufs)
 		}
 		p.command(cmd)
@@ -309,7 +309,7 @@ func (p *planner) newPlace(bytes int64) int32 {
 // buf returns the memory of an argument of a step.
 func (p *planner) buf(s *step, i int32) backend.Buf {
 	v := p.value(s, i)
-	return backend.Buf{Slot: v.slot, Off: v.off}
+	return backend.Buf{Slot: v.slot, Off: v.off, Bytes: v.bytes()}
 }
 
 func (p *planner) emitRead(s *step, out *plan) {

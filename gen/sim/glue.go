@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -26,10 +27,10 @@ func (s *source) glue() (string, error) {
 		if err := k.entry(&out, count); err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&table, "  {%q, msl_entry_%d, msl_args_%d, %d},\n", k.host, count, count, k.bufferCount())
+		fmt.Fprintf(&table, "  {%q, msl_entry_%d, msl_args_%d, %d, %s},\n", k.host, count, count, k.bufferCount(), cmp.Or(k.maxThreads, "1024"))
 		count++
 	}
-	fmt.Fprintf(&out, "extern \"C\" const msl_kernel msl_kernels[] = {\n%s  {nullptr, nullptr, nullptr, 0},\n};\n", table.String())
+	fmt.Fprintf(&out, "extern \"C\" const msl_kernel msl_kernels[] = {\n%s  {nullptr, nullptr, nullptr, 0, 0},\n};\n", table.String())
 	fmt.Fprintf(&out, "extern \"C\" const unsigned msl_kernel_count = %d;\n", count)
 	return out.String(), nil
 }

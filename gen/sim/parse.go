@@ -74,6 +74,7 @@ type kernelDecl struct {
 	kernelPos  int    // of the word kernel, in a keyword or an attribute
 	body       [2]int // its tokens in code, braces included
 	returnsVal bool
+	maxThreads string // of a threadgroup, as its attribute says; "" without one
 }
 
 func set(words ...string) map[string]bool {
@@ -257,6 +258,9 @@ func (s *source) addKernel(start, brace, end int, names []string) {
 	}
 	if a, ok := k.attr("host_name"); ok {
 		k.host = strings.Trim(a.args, `"`)
+	}
+	if a, ok := k.attr("max_total_threads_per_threadgroup"); ok {
+		k.maxThreads = a.args
 	}
 	k.params = s.parseParams(open+1, s.closing(open))
 	s.kernels = append(s.kernels, k)

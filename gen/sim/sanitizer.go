@@ -7,17 +7,20 @@ type Sanitizer uint8
 
 // The sanitizers. Address and Undefined go together in one build; Thread stands
 // alone, and so does Traffic, which watches nothing but counts the bytes that move
-// between device memory and threads. The zero value runs without any.
+// between device memory and threads. The zero value runs without any. Trace is for a
+// Library: each of its reads and writes of memory calls __sanitizer_cov_loadN or
+// __sanitizer_cov_storeN, which the process that loads it has.
 const (
 	Thread Sanitizer = 1 << iota
 	Address
 	Undefined
 	Traffic
+	Trace
 )
 
 func (s Sanitizer) String() string {
 	var names []string
-	for i, name := range []string{"thread", "address", "undefined", "traffic"} {
+	for i, name := range []string{"thread", "address", "undefined", "traffic", "trace"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -44,6 +47,9 @@ func (s Sanitizer) flags() []string {
 	if s&Traffic != 0 {
 		// Without builtins a loop that copies stays loads and stores, and is seen.
 		f = append(f, "-fsanitize-coverage=func,trace-loads,trace-stores", "-fno-builtin")
+	}
+	if s&Trace != 0 {
+		f = append(f, "-fsanitize-coverage=func,trace-loads,trace-stores")
 	}
 	return f
 }

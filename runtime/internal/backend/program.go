@@ -27,6 +27,7 @@ type Command struct {
 	Name    string // for messages and traces
 	Op      int32  // position of the recorded call that the command belongs to
 	Guarded bool   // does nothing once a fault is set
+	Faults  bool   // a Kernel that may set one
 	// OnFault commands run only after a fault was set: they restore what
 	// commands before the fault had overwritten.
 	OnFault bool
@@ -42,10 +43,10 @@ type Command struct {
 	Chunk   int64          // the fewest items that are worth handing to another worker
 	Scratch int64          // bytes of scratch memory for each worker
 
-	// A Kernel on a CUDA card: the function Name of a source in CUDA C++.
+	// A Kernel on a GPU: the function Name of a source in its language.
 	Source  *string
-	Grid    [3]int64 // blocks, x first; each at least 1
-	Threads int      // of a block, along x
+	Grid    [3]int64 // threadgroups, x first; each at least 1
+	Threads int      // of a threadgroup, along x
 	Product *Product // what a library may do in the Kernel's place, nil if it is nothing that one has
 
 	// HostFunc is the function of a Host command. param are the parameters of
@@ -80,8 +81,10 @@ const (
 
 // Buf is a place in memory: an offset from the base of a slot.
 type Buf struct {
-	Slot int32
-	Off  int64
+	Slot  int32
+	Off   int64
+	Bytes int64 // that a Kernel may touch there; 0 if that is not known
+	Write bool  // a Kernel may write there
 }
 
 // Patch copies a scalar parameter of the run into a parameter block.

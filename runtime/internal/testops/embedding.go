@@ -19,7 +19,7 @@ var (
 
 // embeddingOp looks rows of a table up; an id that is not a row is a fault.
 var embeddingOp = &runtime.Op{
-	Name: "embedding", Hash: 11, CUDA: &Source, Axes: embeddingAxes(false),
+	Name: "embedding", Hash: 11, CUDA: &Source, Metal: &Metal, Axes: embeddingAxes(false),
 	Ins: []runtime.Arg{ids, {Name: "W", Shape: table}}, Outs: []runtime.Arg{{Name: "y", Shape: rows}},
 	Variants: []runtime.Variant{{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),
@@ -53,7 +53,7 @@ func inTable(c *runtime.RefCall, i int, id int32) bool {
 }
 
 var embeddingGrad = &runtime.Op{
-	Name: "embedding_backward", Hash: 12, CUDA: &Source, Axes: embeddingAxes(true), Accumulate: sum2,
+	Name: "embedding_backward", Hash: 12, CUDA: &Source, Metal: &Metal, Axes: embeddingAxes(true), Accumulate: sum2,
 	Ins: []runtime.Arg{ids, {Name: "d_y", Shape: rows}}, Outs: []runtime.Arg{{Name: "d_W", Shape: table}},
 	Variants: []runtime.Variant{{
 		Ins: []runtime.DType{runtime.I32, runtime.F32}, Outs: types(1),

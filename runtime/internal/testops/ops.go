@@ -1,7 +1,7 @@
 package testops
 
 import (
-	_ "embed" // kernels.cu
+	_ "embed" // kernels.cu, kernels.metal
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime"
@@ -14,6 +14,11 @@ const tile = 1024
 //
 //go:embed kernels.cu
 var Source string
+
+// Metal is the same in the Metal Shading Language.
+//
+//go:embed kernels.metal
+var Metal string
 
 // blocks is the launch on a card of a kernel with a block for each tile of an axis.
 func blocks(axis uint8, tile int64) runtime.GPULaunch {
@@ -67,7 +72,7 @@ func scalarBlock() []runtime.Field {
 
 // addOp is y = a + b; its gradient has a kernel for each output.
 var addOp = &runtime.Op{
-	Name: "add", Hash: 1, CUDA: &Source, Axes: groupAxis(),
+	Name: "add", Hash: 1, CUDA: &Source, Metal: &Metal, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -85,7 +90,7 @@ var addOp = &runtime.Op{
 }
 
 var addGrad = &runtime.Op{
-	Name: "add_grad", Hash: 2, CUDA: &Source, Axes: groupAxis(),
+	Name: "add_grad", Hash: 2, CUDA: &Source, Metal: &Metal, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("d_y")}, Outs: []runtime.Arg{group("d_a"), group("d_b")},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(2),
@@ -103,7 +108,7 @@ var addGrad = &runtime.Op{
 // sum2 is add as it comes with gradients: an op of its own, since an op cannot
 // refer to itself in its own initialiser.
 var sum2 = &runtime.Op{
-	Name: "add", Hash: 1, CUDA: &Source, Axes: groupAxis(),
+	Name: "add", Hash: 1, CUDA: &Source, Metal: &Metal, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -119,7 +124,7 @@ var sum2 = &runtime.Op{
 
 // mulOp is y = a * b.
 var mulOp = &runtime.Op{
-	Name: "mul", Hash: 3, CUDA: &Source, Axes: groupAxis(),
+	Name: "mul", Hash: 3, CUDA: &Source, Metal: &Metal, Axes: groupAxis(),
 	Ins: []runtime.Arg{group("a"), group("b")}, Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Ins: types(2), Outs: types(1),
@@ -139,7 +144,7 @@ var mulOp = &runtime.Op{
 }
 
 var mulGrad = &runtime.Op{
-	Name: "mul_grad", Hash: 4, CUDA: &Source, Axes: groupAxis(), Accumulate: sum2,
+	Name: "mul_grad", Hash: 4, CUDA: &Source, Metal: &Metal, Axes: groupAxis(), Accumulate: sum2,
 	Ins: []runtime.Arg{group("a"), group("b"), group("d_y")}, Outs: []runtime.Arg{group("d_a"), group("d_b")},
 	Variants: []runtime.Variant{{
 		Ins: types(3), Outs: types(2),
@@ -159,7 +164,7 @@ var mulGrad = &runtime.Op{
 
 func scale(name string, hash uint64, in, out string, g *runtime.Grad) *runtime.Op {
 	return &runtime.Op{
-		Name: name, Hash: hash, CUDA: &Source, Axes: groupAxis(), Grad: g, Params: lr("s"),
+		Name: name, Hash: hash, CUDA: &Source, Metal: &Metal, Axes: groupAxis(), Grad: g, Params: lr("s"),
 		Ins: []runtime.Arg{group(in)}, Outs: []runtime.Arg{group(out)},
 		Variants: []runtime.Variant{{
 			Ins: types(1), Outs: types(1),
@@ -188,7 +193,7 @@ var copyOp = func() *runtime.Op {
 
 // fillOp makes a tensor of one value, whose shape the caller gives.
 var fillOp = &runtime.Op{
-	Name: "fill", Hash: 7, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}}, Params: lr("value"),
+	Name: "fill", Hash: 7, CUDA: &Source, Metal: &Metal, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}}, Params: lr("value"),
 	Outs: []runtime.Arg{group("y")},
 	Variants: []runtime.Variant{{
 		Outs:   types(1),
@@ -204,7 +209,7 @@ var fillOp = &runtime.Op{
 
 // sgdOp is w -= lr * g, in place.
 var sgdOp = &runtime.Op{
-	Name: "sgd", Hash: 8, CUDA: &Source, Axes: groupAxis(), Params: lr("lr"),
+	Name: "sgd", Hash: 8, CUDA: &Source, Metal: &Metal, Axes: groupAxis(), Params: lr("lr"),
 	Ins: []runtime.Arg{{Name: "w", Shape: []runtime.Dim{{0}}, InOut: true}, group("g")},
 	Variants: []runtime.Variant{{
 		Ins: types(2),
@@ -225,7 +230,7 @@ var sgdOp = &runtime.Op{
 // sumOp is the sum of all elements, in two kernels with a workspace of one number
 // for each tile.
 var sumOp = &runtime.Op{
-	Name: "sum", Hash: 9, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true}, {Name: "C", ChunkOf: []uint8{0}, Chunk: tile}},
+	Name: "sum", Hash: 9, CUDA: &Source, Metal: &Metal, Axes: []runtime.Axis{{Name: "P", Group: true}, {Name: "C", ChunkOf: []uint8{0}, Chunk: tile}},
 	Ins: []runtime.Arg{group("x")}, Outs: []runtime.Arg{{Name: "y"}},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(1), Temps: []runtime.Temp{{Type: runtime.F32, Axes: []uint8{1}}},
@@ -250,7 +255,7 @@ var sumOp = &runtime.Op{
 }
 
 var sumGrad = &runtime.Op{
-	Name: "sum_grad", Hash: 10, CUDA: &Source, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}},
+	Name: "sum_grad", Hash: 10, CUDA: &Source, Metal: &Metal, Axes: []runtime.Axis{{Name: "P", Group: true, Free: true}},
 	Ins: []runtime.Arg{{Name: "d_y"}}, Outs: []runtime.Arg{group("d_x")},
 	Variants: []runtime.Variant{{
 		Ins: types(1), Outs: types(1),

@@ -30,6 +30,7 @@ struct msl_kernel {
   void (*entry)(void *const *buffers, void *const *threadgroups, const msl_ids *ids);
   const msl_arg *args;
   unsigned count;
+  unsigned max_threads; // of a threadgroup
 };
 
 extern const msl_kernel msl_kernels[];
