@@ -149,6 +149,9 @@ func (m *Module) apiOp(op *Op) *goapi.Op {
 		kernels = op.kernel
 	}
 	o := &goapi.Op{Bound: op.Bound.Op, Var: op.ident() + "Op", Fusible: op.fusible, CUDA: kernels.hasCUDA()}
+	if kernels.hasMSL() {
+		o.Metal = m.shadersPath()
+	}
 	for i := range op.Programs {
 		if op.home != nil {
 			o.Refs = append(o.Refs, op.kernel.refName(op.instances[i]))

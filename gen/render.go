@@ -90,13 +90,13 @@ func (m *Module) render(res *Result) error {
 			errs[i] = fmt.Errorf("%s: %w", s.File, errs[i])
 		}
 	})
-	var shaders []string
+	var shaders []goapi.Shader
 	var groups []*kernelGroup
 	for _, s := range specs {
 		groups = m.addSource(groups, s)
 		for _, f := range s.Files {
 			if rest, ok := strings.CutPrefix(f.Path, shaderDir+"/"); ok {
-				shaders = append(shaders, rest)
+				shaders = append(shaders, goapi.Shader{Spec: s.Name, Path: rest})
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func (m *Module) kernelsPath(group string) string {
 }
 
 // renderShared renders the files that all specs give together.
-func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.File, error) {
+func (m *Module) renderShared(groups []*kernelGroup, shaders []goapi.Shader) ([]out.File, error) {
 	schema, err := spec.Schema(out.JSONMarker)
 	if err != nil {
 		return nil, err
@@ -248,6 +248,9 @@ func (m *Module) renderShared(groups []*kernelGroup, shaders []string) ([]out.Fi
 	slices.SortFunc(files, func(a, b out.File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
+
+// shadersPath is the import path of the package of the Metal sources.
+func (m *Module) shadersPath() string { return m.Path + "/" + shaderDir }
 
 func opsFile(name string, data []byte) out.File {
 	return out.File{Path: path.Join(opsDir, name), Data: data}

@@ -15,8 +15,8 @@ import (
 	"github.com/kernelgen/kgen/runtime/internal/testops"
 )
 
-// cards are the options of the card that the tests run on as well.
-var cards = [][]runtime.Option{{runtime.CUDA(0)}}
+// cards is the card that the tests run on as well.
+var cards = []gpu{{"cuda", []runtime.Option{runtime.CUDA(0)}, openCardDouble}}
 
 // TestMain keeps the card's context, which takes longer to make than most tests do,
 // from the first test to the last, and the kernels that were compiled.

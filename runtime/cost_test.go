@@ -33,7 +33,7 @@ func step(t testing.TB, b *runtime.Batch, n int, w, x tensor) tensor {
 // A step allocates the same few objects whatever its length, and no device
 // memory.
 func TestAllocationsOfAStep(t *testing.T) {
-	for _, opts := range append([][]runtime.Option{nil}, cards...) {
+	for _, opts := range append([][]runtime.Option{nil}, onGPUs()...) {
 		allocationsOfAStep(t, open(t, opts...))
 	}
 }

@@ -34,12 +34,12 @@ type double struct {
 // A doubleOpener opens a device on a double.
 type doubleOpener func(t testing.TB, delay time.Duration, opts ...runtime.Option) (*runtime.Device, *double)
 
-// onDoubles runs a test on doubles of the reference device, and of the card where the
-// tests are built for one.
+// onDoubles runs a test on doubles of the reference device, and of the GPUs that the tests
+// are built for.
 func onDoubles(t *testing.T, test func(t *testing.T, open doubleOpener)) {
 	t.Run("reference", func(t *testing.T) { test(t, openDouble) })
-	if len(cards) > 0 {
-		t.Run("cuda", func(t *testing.T) { test(t, openCardDouble) })
+	for _, g := range gpus {
+		t.Run(g.name, func(t *testing.T) { test(t, g.double) })
 	}
 }
 

@@ -39,3 +39,10 @@ func OpenCUDAOn(b backend.Backend, opts ...Option) *Device {
 	d.gpu, d.libraries, d.tf32 = &cudaGPU, !c.generated, c.tf32
 	return d
 }
+
+// OpenMetalOn opens a Metal device on a backend of the test's own.
+func OpenMetalOn(b backend.Backend, opts ...Option) *Device {
+	d := newDevice(b, false, configured(opts))
+	d.gpu = &metalGPU
+	return d
+}

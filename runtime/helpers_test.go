@@ -17,9 +17,28 @@ type tensor = testops.Tensor
 
 var background = context.Background()
 
+// gpu is a device that the tests run on as well.
+type gpu struct {
+	name   string
+	opts   []runtime.Option
+	double doubleOpener
+}
+
+// gpus are the card, where the tests are built for one, and the GPU that Metal knows,
+// where there is one.
+var gpus = slices.Concat(cards, metals)
+
+// onGPUs returns the options of the devices of gpus.
+func onGPUs() [][]runtime.Option {
+	var list [][]runtime.Option
+	for _, g := range gpus {
+		list = append(list, g.opts)
+	}
+	return list
+}
+
 // onDevices runs a test on the CPU device, with one and with several workers, on the
-// reference device, and on the card where the tests are built for one, each opened
-// with opts. Tests that do not go through it are about the CPU, the reference device
+// reference device, and on the GPUs that the tests are built for, each opened with opts. Tests that do not go through it are about the CPU, the reference device
 // or a backend of their own.
 func onDevices(t *testing.T, test func(t *testing.T, d *runtime.Device), opts ...runtime.Option) {
 	type device struct {
@@ -31,8 +50,8 @@ func onDevices(t *testing.T, test func(t *testing.T, d *runtime.Device), opts ..
 		{"single", []runtime.Option{runtime.WithWorkers(1)}},
 		{"reference", []runtime.Option{runtime.Reference()}},
 	}
-	for _, c := range cards {
-		devices = append(devices, device{"cuda", c})
+	for _, g := range gpus {
+		devices = append(devices, device{g.name, g.opts})
 	}
 	for _, c := range devices {
 		t.Run(c.name, func(t *testing.T) {

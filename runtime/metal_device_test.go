@@ -1,13 +1,30 @@
-//go:build cgo && (darwin || softmetal && linux)
+//go:build cgo && (darwin || (softmetal && linux))
 
 package runtime_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/kernelgen/kgen/runtime"
+	"github.com/kernelgen/kgen/runtime/internal/metal"
 	"github.com/kernelgen/kgen/runtime/internal/testops"
 )
+
+// metals is the GPU that the tests run on as well.
+var metals = []gpu{{"metal", []runtime.Option{runtime.Metal(0)}, openMetalDouble}}
+
+func openMetalDouble(t testing.TB, delay time.Duration, opts ...runtime.Option) (*runtime.Device, *double) {
+	t.Helper()
+	m, err := metal.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newDouble(m, delay)
+	d := runtime.OpenMetalOn(b, opts...)
+	t.Cleanup(func() { d.Close() })
+	return d, b
+}
 
 // A program on a GPU that Metal knows gives what was asked.
 func TestMetalProgram(t *testing.T) {

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var absOp = runtime.Op{
 	Hash:  0x9c8e1d9a92fd31b7,
 	Built: celementwise.HashOfAbs,
 	CUDA:  &celementwise.CUDAOfAbs,
+	Metal: &msl.SourceOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var absGradOp = runtime.Op{
 	Hash:  0x9c8e1d9a92fd31b7,
 	Built: celementwise.HashOfAbs,
 	CUDA:  &celementwise.CUDAOfAbs,
+	Metal: &msl.SourceOfAbs,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -51,6 +52,7 @@ var accuracyOp = runtime.Op{
 	Hash:  0xbaa3c78b9ffa17a8,
 	Built: closs.HashOfAccuracy,
 	CUDA:  &closs.CUDAOfAccuracy,
+	Metal: &msl.SourceOfAccuracy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -147,6 +148,7 @@ var adamWithShadowOp = runtime.Op{
 	Hash:  0xeacad2dd1319b7f5,
 	Built: coptim.HashOfAdam,
 	CUDA:  &coptim.CUDAOfAdam,
+	Metal: &msl.SourceOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -230,6 +232,7 @@ var adamOp = runtime.Op{
 	Hash:  0xeacad2dd1319b7f5,
 	Built: coptim.HashOfAdam,
 	CUDA:  &coptim.CUDAOfAdam,
+	Metal: &msl.SourceOfAdam,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -145,6 +146,7 @@ var adamWWithShadowOp = runtime.Op{
 	Hash:  0x9bae01de535219da,
 	Built: coptim.HashOfAdamW,
 	CUDA:  &coptim.CUDAOfAdamW,
+	Metal: &msl.SourceOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -228,6 +230,7 @@ var adamWOp = runtime.Op{
 	Hash:  0x9bae01de535219da,
 	Built: coptim.HashOfAdamW,
 	CUDA:  &coptim.CUDAOfAdamW,
+	Metal: &msl.SourceOfAdamW,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

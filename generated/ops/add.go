@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -69,6 +70,7 @@ var addOp = runtime.Op{
 	Hash:  0xfea5ecd1f1bae966,
 	Built: celementwise.HashOfAdd,
 	CUDA:  &celementwise.CUDAOfAdd,
+	Metal: &msl.SourceOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -139,6 +141,7 @@ var addGradOp = runtime.Op{
 	Hash:  0xfea5ecd1f1bae966,
 	Built: celementwise.HashOfAdd,
 	CUDA:  &celementwise.CUDAOfAdd,
+	Metal: &msl.SourceOfAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

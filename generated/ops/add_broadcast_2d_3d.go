@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var addBroadcast2D3DOp = runtime.Op{
 	Hash:  0x6df827b3cddc6d48,
 	Built: celementwise.HashOfAddBroadcast2D3D,
 	CUDA:  &celementwise.CUDAOfAddBroadcast2D3D,
+	Metal: &msl.SourceOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -141,6 +143,7 @@ var addBroadcast2D3DGradOp = runtime.Op{
 	Hash:  0x6df827b3cddc6d48,
 	Built: celementwise.HashOfAddBroadcast2D3D,
 	CUDA:  &celementwise.CUDAOfAddBroadcast2D3D,
+	Metal: &msl.SourceOfAddBroadcast2D3D,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var addScalarOp = runtime.Op{
 	Hash:  0x82df08cb91f93b58,
 	Built: celementwise.HashOfAddScalar,
 	CUDA:  &celementwise.CUDAOfAddScalar,
+	Metal: &msl.SourceOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -138,6 +140,7 @@ var addScalarGradOp = runtime.Op{
 	Hash:  0x82df08cb91f93b58,
 	Built: celementwise.HashOfAddScalar,
 	CUDA:  &celementwise.CUDAOfAddScalar,
+	Metal: &msl.SourceOfAddScalar,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

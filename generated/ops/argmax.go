@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -39,6 +40,7 @@ var argmaxOp = runtime.Op{
 	Hash:  0x452d4f013abba605,
 	Built: crows.HashOfArgmax,
 	CUDA:  &crows.CUDAOfArgmax,
+	Metal: &msl.SourceOfArgmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

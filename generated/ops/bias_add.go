@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var biasAddOp = runtime.Op{
 	Hash:  0x5c3a47ef6dc7d916,
 	Built: celementwise.HashOfBiasAdd,
 	CUDA:  &celementwise.CUDAOfBiasAdd,
+	Metal: &msl.SourceOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},
@@ -138,6 +140,7 @@ var biasAddGradOp = runtime.Op{
 	Hash:  0x5c3a47ef6dc7d916,
 	Built: celementwise.HashOfBiasAdd,
 	CUDA:  &celementwise.CUDAOfBiasAdd,
+	Metal: &msl.SourceOfBiasAdd,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

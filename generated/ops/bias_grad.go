@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -40,6 +41,7 @@ var biasGradOp = runtime.Op{
 	Hash:  0xbac4573a937921b2,
 	Built: creduce.HashOfBiasGrad,
 	CUDA:  &creduce.CUDAOfBiasGrad,
+	Metal: &msl.SourceOfBiasGrad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var castOp = runtime.Op{
 	Hash:  0x4930fca2b836449c,
 	Built: clayout.HashOfCast,
 	CUDA:  &clayout.CUDAOfCast,
+	Metal: &msl.SourceOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -219,6 +221,7 @@ var castGradOp = runtime.Op{
 	Hash:  0x4930fca2b836449c,
 	Built: clayout.HashOfCast,
 	CUDA:  &clayout.CUDAOfCast,
+	Metal: &msl.SourceOfCast,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

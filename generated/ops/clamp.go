@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -77,6 +78,7 @@ var clampOp = runtime.Op{
 	Hash:  0x701b5c52a4336328,
 	Built: celementwise.HashOfClamp,
 	CUDA:  &celementwise.CUDAOfClamp,
+	Metal: &msl.SourceOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -153,6 +155,7 @@ var clampGradOp = runtime.Op{
 	Hash:  0x701b5c52a4336328,
 	Built: celementwise.HashOfClamp,
 	CUDA:  &celementwise.CUDAOfClamp,
+	Metal: &msl.SourceOfClamp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -46,6 +47,7 @@ var clipFactorOp = runtime.Op{
 	Hash:  0x64558db066172b3f,
 	Built: coptim.HashOfClipFactor,
 	CUDA:  &coptim.CUDAOfClipFactor,
+	Metal: &msl.SourceOfClipFactor,
 	Axes:  []runtime.Axis{},
 	Ins: []runtime.Arg{
 		{Name: "norm_sq"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -75,6 +76,7 @@ var concat1Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -141,6 +143,7 @@ var concat2Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -209,6 +212,7 @@ var concat3Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -279,6 +283,7 @@ var concat4Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -351,6 +356,7 @@ var concat5Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -425,6 +431,7 @@ var concat6Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -501,6 +508,7 @@ var concat7Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -579,6 +587,7 @@ var concat8Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -671,6 +680,7 @@ var concatGrad1Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -734,6 +744,7 @@ var concatGrad2Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -824,6 +835,7 @@ var concatGrad3Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -941,6 +953,7 @@ var concatGrad4Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1085,6 +1098,7 @@ var concatGrad5Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1256,6 +1270,7 @@ var concatGrad6Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1454,6 +1469,7 @@ var concatGrad7Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},
@@ -1679,6 +1695,7 @@ var concatGrad8Op = runtime.Op{
 	Hash:  0xac14e468823f8158,
 	Built: clayout.HashOfConcat,
 	CUDA:  &clayout.CUDAOfConcat,
+	Metal: &msl.SourceOfConcat,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D_1"},

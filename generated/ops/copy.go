@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -64,6 +65,7 @@ var copyOp = runtime.Op{
 	Hash:  0xb4ba7beac15a1aec,
 	Built: clayout.HashOfCopy,
 	CUDA:  &clayout.CUDAOfCopy,
+	Metal: &msl.SourceOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -132,6 +134,7 @@ var copyGradOp = runtime.Op{
 	Hash:  0xb4ba7beac15a1aec,
 	Built: clayout.HashOfCopy,
 	CUDA:  &clayout.CUDAOfCopy,
+	Metal: &msl.SourceOfCopy,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

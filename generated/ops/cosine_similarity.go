@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -76,6 +77,7 @@ var cosineSimilarityOp = runtime.Op{
 	Hash:  0x5250c0457f3127f3,
 	Built: crows.HashOfCosineSimilarity,
 	CUDA:  &crows.CUDAOfCosineSimilarity,
+	Metal: &msl.SourceOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -146,6 +148,7 @@ var cosineSimilarityGradOp = runtime.Op{
 	Hash:  0x5250c0457f3127f3,
 	Built: crows.HashOfCosineSimilarity,
 	CUDA:  &crows.CUDAOfCosineSimilarity,
+	Metal: &msl.SourceOfCosineSimilarity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -40,6 +41,7 @@ var countNonfiniteOp = runtime.Op{
 	Hash:  0xab41fa81305a6931,
 	Built: creduce.HashOfCountNonfinite,
 	CUDA:  &creduce.CUDAOfCountNonfinite,
+	Metal: &msl.SourceOfCountNonfinite,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

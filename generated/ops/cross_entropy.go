@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -98,6 +99,7 @@ var crossEntropyOp = runtime.Op{
 	Hash:  0x59a9b75900c8bdc9,
 	Built: closs.HashOfCrossEntropy,
 	CUDA:  &closs.CUDAOfCrossEntropy,
+	Metal: &msl.SourceOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -177,6 +179,7 @@ var crossEntropyGradOp = runtime.Op{
 	Hash:  0x59a9b75900c8bdc9,
 	Built: closs.HashOfCrossEntropy,
 	CUDA:  &closs.CUDAOfCrossEntropy,
+	Metal: &msl.SourceOfCrossEntropy,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

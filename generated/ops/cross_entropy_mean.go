@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -101,6 +102,7 @@ var crossEntropyMeanOp = runtime.Op{
 	Hash:  0x708534f73b8c963f,
 	Built: closs.HashOfCrossEntropyMean,
 	CUDA:  &closs.CUDAOfCrossEntropyMean,
+	Metal: &msl.SourceOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},
@@ -246,6 +248,7 @@ var crossEntropyMeanGradOp = runtime.Op{
 	Hash:  0x708534f73b8c963f,
 	Built: closs.HashOfCrossEntropyMean,
 	CUDA:  &closs.CUDAOfCrossEntropyMean,
+	Metal: &msl.SourceOfCrossEntropyMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

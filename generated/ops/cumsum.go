@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cscan"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -133,6 +134,7 @@ var cumSumForwardOp = runtime.Op{
 	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
+	Metal: &msl.SourceOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -199,6 +201,7 @@ var cumSumReverseOp = runtime.Op{
 	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
+	Metal: &msl.SourceOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -265,6 +268,7 @@ var cumSumGradForwardOp = runtime.Op{
 	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
+	Metal: &msl.SourceOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -327,6 +331,7 @@ var cumSumGradReverseOp = runtime.Op{
 	Hash:  0x2eeb8ca3b13d222e,
 	Built: cscan.HashOfCumsum,
 	CUDA:  &cscan.CUDAOfCumsum,
+	Metal: &msl.SourceOfCumsum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var divOp = runtime.Op{
 	Hash:  0xe61bde1c291da80c,
 	Built: celementwise.HashOfDiv,
 	CUDA:  &celementwise.CUDAOfDiv,
+	Metal: &msl.SourceOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -141,6 +143,7 @@ var divGradOp = runtime.Op{
 	Hash:  0xe61bde1c291da80c,
 	Built: celementwise.HashOfDiv,
 	CUDA:  &celementwise.CUDAOfDiv,
+	Metal: &msl.SourceOfDiv,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

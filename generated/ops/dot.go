@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -72,6 +73,7 @@ var dotOp = runtime.Op{
 	Hash:  0x7fc81e5554baefba,
 	Built: creduce.HashOfDot,
 	CUDA:  &creduce.CUDAOfDot,
+	Metal: &msl.SourceOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -172,6 +174,7 @@ var dotGradOp = runtime.Op{
 	Hash:  0x7fc81e5554baefba,
 	Built: creduce.HashOfDot,
 	CUDA:  &creduce.CUDAOfDot,
+	Metal: &msl.SourceOfDot,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

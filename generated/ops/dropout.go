@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -86,6 +87,7 @@ var dropoutOp = runtime.Op{
 	Hash:  0x0a9f09d13a40dadb,
 	Built: celementwise.HashOfDropout,
 	CUDA:  &celementwise.CUDAOfDropout,
+	Metal: &msl.SourceOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -166,6 +168,7 @@ var dropoutGradOp = runtime.Op{
 	Hash:  0x0a9f09d13a40dadb,
 	Built: celementwise.HashOfDropout,
 	CUDA:  &celementwise.CUDAOfDropout,
+	Metal: &msl.SourceOfDropout,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

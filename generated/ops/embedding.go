@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -78,6 +79,7 @@ var embeddingOp = runtime.Op{
 	Hash:  0x0c7cf341911adc0a,
 	Built: cindex.HashOfEmbedding,
 	CUDA:  &cindex.CUDAOfEmbedding,
+	Metal: &msl.SourceOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},
@@ -149,6 +151,7 @@ var embeddingBackwardOp = runtime.Op{
 	Hash:  0x0c7cf341911adc0a,
 	Built: cindex.HashOfEmbedding,
 	CUDA:  &cindex.CUDAOfEmbedding,
+	Metal: &msl.SourceOfEmbedding,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "V"},

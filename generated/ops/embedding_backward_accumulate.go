@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -46,6 +47,7 @@ var embeddingBackwardAccumulateOp = runtime.Op{
 	Hash:  0xf64e6e467532f7dd,
 	Built: cindex.HashOfEmbeddingBackwardAccumulate,
 	CUDA:  &cindex.CUDAOfEmbeddingBackwardAccumulate,
+	Metal: &msl.SourceOfEmbeddingBackwardAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "V"},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -78,6 +79,7 @@ var embeddingConcatOp = runtime.Op{
 	Hash:  0x1eba3db454de5e6b,
 	Built: cindex.HashOfEmbeddingConcat,
 	CUDA:  &cindex.CUDAOfEmbeddingConcat,
+	Metal: &msl.SourceOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},
@@ -150,6 +152,7 @@ var embeddingConcatGradOp = runtime.Op{
 	Hash:  0x1eba3db454de5e6b,
 	Built: cindex.HashOfEmbeddingConcat,
 	CUDA:  &cindex.CUDAOfEmbeddingConcat,
+	Metal: &msl.SourceOfEmbeddingConcat,
 	Axes: []runtime.Axis{
 		{Name: "N", Group: true},
 		{Name: "L"},

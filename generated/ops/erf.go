@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var erfOp = runtime.Op{
 	Hash:  0x4dac1d0b2de1f738,
 	Built: celementwise.HashOfErf,
 	CUDA:  &celementwise.CUDAOfErf,
+	Metal: &msl.SourceOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -135,6 +137,7 @@ var erfGradOp = runtime.Op{
 	Hash:  0x4dac1d0b2de1f738,
 	Built: celementwise.HashOfErf,
 	CUDA:  &celementwise.CUDAOfErf,
+	Metal: &msl.SourceOfErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var expOp = runtime.Op{
 	Hash:  0x114dd2096f1d8113,
 	Built: celementwise.HashOfExp,
 	CUDA:  &celementwise.CUDAOfExp,
+	Metal: &msl.SourceOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -135,6 +137,7 @@ var expGradOp = runtime.Op{
 	Hash:  0x114dd2096f1d8113,
 	Built: celementwise.HashOfExp,
 	CUDA:  &celementwise.CUDAOfExp,
+	Metal: &msl.SourceOfExp,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -40,6 +41,7 @@ var fillOp = runtime.Op{
 	Hash:  0x21d4d24330ee18c7,
 	Built: clayout.HashOfFill,
 	CUDA:  &clayout.CUDAOfFill,
+	Metal: &msl.SourceOfFill,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true, Free: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -69,6 +70,7 @@ var fillBiasOp = runtime.Op{
 	Hash:  0x8f20667706b7c21a,
 	Built: clayout.HashOfFillBias,
 	CUDA:  &clayout.CUDAOfFillBias,
+	Metal: &msl.SourceOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},
@@ -135,6 +137,7 @@ var fillBiasGradOp = runtime.Op{
 	Hash:  0x8f20667706b7c21a,
 	Built: clayout.HashOfFillBias,
 	CUDA:  &clayout.CUDAOfFillBias,
+	Metal: &msl.SourceOfFillBias,
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},

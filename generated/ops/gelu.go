@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -72,6 +73,7 @@ var geluOp = runtime.Op{
 	Hash:  0x8610ef701e4129a1,
 	Built: celementwise.HashOfGELU,
 	CUDA:  &celementwise.CUDAOfGELU,
+	Metal: &msl.SourceOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -141,6 +143,7 @@ var geluGradOp = runtime.Op{
 	Hash:  0x8610ef701e4129a1,
 	Built: celementwise.HashOfGELU,
 	CUDA:  &celementwise.CUDAOfGELU,
+	Metal: &msl.SourceOfGELU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var geluErfOp = runtime.Op{
 	Hash:  0xf397b5dfd3830bc2,
 	Built: celementwise.HashOfGELUErf,
 	CUDA:  &celementwise.CUDAOfGELUErf,
+	Metal: &msl.SourceOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -139,6 +141,7 @@ var geluErfGradOp = runtime.Op{
 	Hash:  0xf397b5dfd3830bc2,
 	Built: celementwise.HashOfGELUErf,
 	CUDA:  &celementwise.CUDAOfGELUErf,
+	Metal: &msl.SourceOfGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -157,6 +158,7 @@ var geluMatMulBiasNOp = runtime.Op{
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
+	Metal: &msl.SourceOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -229,6 +231,7 @@ var geluMatMulBiasTOp = runtime.Op{
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
+	Metal: &msl.SourceOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -301,6 +304,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
+	Metal: &msl.SourceOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -459,6 +463,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 	Hash:  0xfcb5fec30f28f2a9,
 	Built: cmatmul.HashOfGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfGELUMatMulBias,
+	Metal: &msl.SourceOfGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -76,6 +77,7 @@ var globalNormSqWithTotalOp = runtime.Op{
 	Hash:  0x59e23d2ebcfb5559,
 	Built: coptim.HashOfGlobalNormSq,
 	CUDA:  &coptim.CUDAOfGlobalNormSq,
+	Metal: &msl.SourceOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -174,6 +176,7 @@ var globalNormSqOp = runtime.Op{
 	Hash:  0x59e23d2ebcfb5559,
 	Built: coptim.HashOfGlobalNormSq,
 	CUDA:  &coptim.CUDAOfGlobalNormSq,
+	Metal: &msl.SourceOfGlobalNormSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

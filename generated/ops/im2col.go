@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -112,6 +113,7 @@ var im2ColOp = runtime.Op{
 	Hash:  0xc584735a38dd9cd8,
 	Built: cindex.HashOfIm2Col,
 	CUDA:  &cindex.CUDAOfIm2Col,
+	Metal: &msl.SourceOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -213,6 +215,7 @@ var col2ImOp = runtime.Op{
 	Hash:  0xc584735a38dd9cd8,
 	Built: cindex.HashOfIm2Col,
 	CUDA:  &cindex.CUDAOfIm2Col,
+	Metal: &msl.SourceOfIm2Col,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

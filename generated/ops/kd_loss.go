@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -87,6 +88,7 @@ var kdLossOp = runtime.Op{
 	Hash:  0xa943811384b47f58,
 	Built: closs.HashOfKDLoss,
 	CUDA:  &closs.CUDAOfKDLoss,
+	Metal: &msl.SourceOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -164,6 +166,7 @@ var kdLossGradOp = runtime.Op{
 	Hash:  0xa943811384b47f58,
 	Built: closs.HashOfKDLoss,
 	CUDA:  &closs.CUDAOfKDLoss,
+	Metal: &msl.SourceOfKDLoss,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

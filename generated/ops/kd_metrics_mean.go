@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -46,6 +47,7 @@ var kdMetricsMeanOp = runtime.Op{
 	Hash:  0x2f88df7d2df7905d,
 	Built: closs.HashOfKDMetricsMean,
 	CUDA:  &closs.CUDAOfKDMetricsMean,
+	Metal: &msl.SourceOfKDMetricsMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "D"},

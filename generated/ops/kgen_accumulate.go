@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/ckgen"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -13,6 +14,7 @@ var kgenAccumulateOp = runtime.Op{
 	Hash:  0x05ef346efe7bd01d,
 	Built: ckgen.HashOfKgenAccumulate,
 	CUDA:  &ckgen.CUDAOfKgenAccumulate,
+	Metal: &msl.SourceOfKgenAccumulate,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -88,6 +89,7 @@ var klDistillOp = runtime.Op{
 	Hash:  0x28ab3394ba43a938,
 	Built: closs.HashOfKLDistill,
 	CUDA:  &closs.CUDAOfKLDistill,
+	Metal: &msl.SourceOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -168,6 +170,7 @@ var klDistillGradOp = runtime.Op{
 	Hash:  0x28ab3394ba43a938,
 	Built: closs.HashOfKLDistill,
 	CUDA:  &closs.CUDAOfKLDistill,
+	Metal: &msl.SourceOfKLDistill,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -78,6 +79,7 @@ var l2NormalizeOp = runtime.Op{
 	Hash:  0x7ea6c9e05661f7fe,
 	Built: crows.HashOfL2Normalize,
 	CUDA:  &crows.CUDAOfL2Normalize,
+	Metal: &msl.SourceOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -151,6 +153,7 @@ var l2NormalizeGradOp = runtime.Op{
 	Hash:  0x7ea6c9e05661f7fe,
 	Built: crows.HashOfL2Normalize,
 	CUDA:  &crows.CUDAOfL2Normalize,
+	Metal: &msl.SourceOfL2Normalize,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -91,6 +92,7 @@ var layerNormOp = runtime.Op{
 	Hash:  0x9eb90fb1ad812cc7,
 	Built: crows.HashOfLayerNorm,
 	CUDA:  &crows.CUDAOfLayerNorm,
+	Metal: &msl.SourceOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -168,6 +170,7 @@ var layerNormGradOp = runtime.Op{
 	Hash:  0x9eb90fb1ad812cc7,
 	Built: crows.HashOfLayerNorm,
 	CUDA:  &crows.CUDAOfLayerNorm,
+	Metal: &msl.SourceOfLayerNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -196,6 +197,7 @@ var layerNormGELUMatMulBiasNOp = runtime.Op{
 	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
+	Metal: &msl.SourceOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -309,6 +311,7 @@ var layerNormGELUMatMulBiasTOp = runtime.Op{
 	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
+	Metal: &msl.SourceOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -422,6 +425,7 @@ var layerNormGELUMatMulBiasGradNOp = runtime.Op{
 	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
+	Metal: &msl.SourceOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -645,6 +649,7 @@ var layerNormGELUMatMulBiasGradTOp = runtime.Op{
 	Hash:  0x67a74791e4639ace,
 	Built: cmatmul.HashOfLayerNormGELUMatMulBias,
 	CUDA:  &cmatmul.CUDAOfLayerNormGELUMatMulBias,
+	Metal: &msl.SourceOfLayerNormGELUMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

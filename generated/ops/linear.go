@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -78,6 +79,7 @@ var linearOp = runtime.Op{
 	Hash:  0xa3adfd65ecde6d1c,
 	Built: cmatmul.HashOfLinear,
 	CUDA:  &cmatmul.CUDAOfLinear,
+	Metal: &msl.SourceOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},
@@ -150,6 +152,7 @@ var linearGradOp = runtime.Op{
 	Hash:  0xa3adfd65ecde6d1c,
 	Built: cmatmul.HashOfLinear,
 	CUDA:  &cmatmul.CUDAOfLinear,
+	Metal: &msl.SourceOfLinear,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "K"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var logOp = runtime.Op{
 	Hash:  0xbba737636b6e1bd1,
 	Built: celementwise.HashOfLog,
 	CUDA:  &celementwise.CUDAOfLog,
+	Metal: &msl.SourceOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var logGradOp = runtime.Op{
 	Hash:  0xbba737636b6e1bd1,
 	Built: celementwise.HashOfLog,
 	CUDA:  &celementwise.CUDAOfLog,
+	Metal: &msl.SourceOfLog,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -73,6 +74,7 @@ var logSoftmaxOp = runtime.Op{
 	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
 	CUDA:  &crows.CUDAOfLogSoftmax,
+	Metal: &msl.SourceOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -144,6 +146,7 @@ var logSoftmaxGradOp = runtime.Op{
 	Hash:  0x03029e374e16c7b3,
 	Built: crows.HashOfLogSoftmax,
 	CUDA:  &crows.CUDAOfLogSoftmax,
+	Metal: &msl.SourceOfLogSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

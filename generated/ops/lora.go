@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -90,6 +91,7 @@ var loRAOp = runtime.Op{
 	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
 	CUDA:  &cmatmul.CUDAOfLoRA,
+	Metal: &msl.SourceOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},
@@ -225,6 +227,7 @@ var loRAGradOp = runtime.Op{
 	Hash:  0xb6ebaaa5ce2e4eae,
 	Built: cmatmul.HashOfLoRA,
 	CUDA:  &cmatmul.CUDAOfLoRA,
+	Metal: &msl.SourceOfLoRA,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "I"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var maskZeroOp = runtime.Op{
 	Hash:  0x8a903cf0575a5e30,
 	Built: celementwise.HashOfMaskZero,
 	CUDA:  &celementwise.CUDAOfMaskZero,
+	Metal: &msl.SourceOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -138,6 +140,7 @@ var maskZeroGradOp = runtime.Op{
 	Hash:  0x8a903cf0575a5e30,
 	Built: celementwise.HashOfMaskZero,
 	CUDA:  &celementwise.CUDAOfMaskZero,
+	Metal: &msl.SourceOfMaskZero,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

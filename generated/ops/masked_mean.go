@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -73,6 +74,7 @@ var maskedMeanOp = runtime.Op{
 	Hash:  0x36f54f31561569aa,
 	Built: creduce.HashOfMaskedMean,
 	CUDA:  &creduce.CUDAOfMaskedMean,
+	Metal: &msl.SourceOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},
@@ -168,6 +170,7 @@ var maskedMeanGradOp = runtime.Op{
 	Hash:  0x36f54f31561569aa,
 	Built: creduce.HashOfMaskedMean,
 	CUDA:  &creduce.CUDAOfMaskedMean,
+	Metal: &msl.SourceOfMaskedMean,
 	Axes: []runtime.Axis{
 		{Name: "B"},
 		{Name: "L"},

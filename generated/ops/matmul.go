@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -289,6 +290,7 @@ var matMulNNOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -364,6 +366,7 @@ var matMulNTOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -439,6 +442,7 @@ var matMulTNOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -514,6 +518,7 @@ var matMulTTOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -589,6 +594,7 @@ var matMulGradNNOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -692,6 +698,7 @@ var matMulGradNTOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -795,6 +802,7 @@ var matMulGradTNOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -898,6 +906,7 @@ var matMulGradTTOp = runtime.Op{
 	Hash:  0xd4a9460d29a87e98,
 	Built: cmatmul.HashOfMatMul,
 	CUDA:  &cmatmul.CUDAOfMatMul,
+	Metal: &msl.SourceOfMatMul,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

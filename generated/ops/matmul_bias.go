@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -301,6 +302,7 @@ var matMulBiasNNOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -378,6 +380,7 @@ var matMulBiasNTOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -455,6 +458,7 @@ var matMulBiasTNOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -531,6 +535,7 @@ var matMulBiasTTOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -607,6 +612,7 @@ var matMulBiasGradNNOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -772,6 +778,7 @@ var matMulBiasGradNTOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -937,6 +944,7 @@ var matMulBiasGradTNOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1102,6 +1110,7 @@ var matMulBiasGradTTOp = runtime.Op{
 	Hash:  0x8439e81ce666c587,
 	Built: cmatmul.HashOfMatMulBias,
 	CUDA:  &cmatmul.CUDAOfMatMulBias,
+	Metal: &msl.SourceOfMatMulBias,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -381,6 +382,7 @@ var matMulBiasGELUNNOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -461,6 +463,7 @@ var matMulBiasGELUNTOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -541,6 +544,7 @@ var matMulBiasGELUTNOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -621,6 +625,7 @@ var matMulBiasGELUTTOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -701,6 +706,7 @@ var matMulBiasGELUGradNNOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -893,6 +899,7 @@ var matMulBiasGELUGradNTOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -1085,6 +1092,7 @@ var matMulBiasGELUGradTNOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1277,6 +1285,7 @@ var matMulBiasGELUGradTTOp = runtime.Op{
 	Hash:  0xdd74dfeaba5fe93b,
 	Built: cmatmul.HashOfMatMulBiasGELU,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELU,
+	Metal: &msl.SourceOfMatMulBiasGELU,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

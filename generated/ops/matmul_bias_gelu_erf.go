@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -309,6 +310,7 @@ var matMulBiasGELUErfNNOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -383,6 +385,7 @@ var matMulBiasGELUErfNTOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -457,6 +460,7 @@ var matMulBiasGELUErfTNOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -531,6 +535,7 @@ var matMulBiasGELUErfTTOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -605,6 +610,7 @@ var matMulBiasGELUErfGradNNOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -797,6 +803,7 @@ var matMulBiasGELUErfGradNTOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -989,6 +996,7 @@ var matMulBiasGELUErfGradTNOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1181,6 +1189,7 @@ var matMulBiasGELUErfGradTTOp = runtime.Op{
 	Hash:  0x373afdfd73a2a215,
 	Built: cmatmul.HashOfMatMulBiasGELUErf,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasGELUErf,
+	Metal: &msl.SourceOfMatMulBiasGELUErf,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

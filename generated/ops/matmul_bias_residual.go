@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cmatmul"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -313,6 +314,7 @@ var matMulBiasResidualNNOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -387,6 +389,7 @@ var matMulBiasResidualNTOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -461,6 +464,7 @@ var matMulBiasResidualTNOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -535,6 +539,7 @@ var matMulBiasResidualTTOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -609,6 +614,7 @@ var matMulBiasResidualGradNNOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -802,6 +808,7 @@ var matMulBiasResidualGradNTOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "M", Group: true},
@@ -995,6 +1002,7 @@ var matMulBiasResidualGradTNOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},
@@ -1188,6 +1196,7 @@ var matMulBiasResidualGradTTOp = runtime.Op{
 	Hash:  0xd70640ecbfe2b519,
 	Built: cmatmul.HashOfMatMulBiasResidual,
 	CUDA:  &cmatmul.CUDAOfMatMulBiasResidual,
+	Metal: &msl.SourceOfMatMulBiasResidual,
 	Axes: []runtime.Axis{
 		{Name: "Z", Group: true},
 		{Name: "K"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -39,6 +40,7 @@ var maxOp = runtime.Op{
 	Hash:  0xeb999d9ca6fe36f2,
 	Built: creduce.HashOfMax,
 	CUDA:  &creduce.CUDAOfMax,
+	Metal: &msl.SourceOfMax,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var maximumOp = runtime.Op{
 	Hash:  0x964c74631ff1c3ab,
 	Built: celementwise.HashOfMaximum,
 	CUDA:  &celementwise.CUDAOfMaximum,
+	Metal: &msl.SourceOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -141,6 +143,7 @@ var maximumGradOp = runtime.Op{
 	Hash:  0x964c74631ff1c3ab,
 	Built: celementwise.HashOfMaximum,
 	CUDA:  &celementwise.CUDAOfMaximum,
+	Metal: &msl.SourceOfMaximum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var meanOp = runtime.Op{
 	Hash:  0x732dbe5c84d27c74,
 	Built: creduce.HashOfMean,
 	CUDA:  &creduce.CUDAOfMean,
+	Metal: &msl.SourceOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -166,6 +168,7 @@ var meanGradOp = runtime.Op{
 	Hash:  0x732dbe5c84d27c74,
 	Built: creduce.HashOfMean,
 	CUDA:  &creduce.CUDAOfMean,
+	Metal: &msl.SourceOfMean,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var minimumOp = runtime.Op{
 	Hash:  0x55e6fd5a3db96fe8,
 	Built: celementwise.HashOfMinimum,
 	CUDA:  &celementwise.CUDAOfMinimum,
+	Metal: &msl.SourceOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -141,6 +143,7 @@ var minimumGradOp = runtime.Op{
 	Hash:  0x55e6fd5a3db96fe8,
 	Built: celementwise.HashOfMinimum,
 	CUDA:  &celementwise.CUDAOfMinimum,
+	Metal: &msl.SourceOfMinimum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var mulOp = runtime.Op{
 	Hash:  0xa2d337433be42dd7,
 	Built: celementwise.HashOfMul,
 	CUDA:  &celementwise.CUDAOfMul,
+	Metal: &msl.SourceOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -141,6 +143,7 @@ var mulGradOp = runtime.Op{
 	Hash:  0xa2d337433be42dd7,
 	Built: celementwise.HashOfMul,
 	CUDA:  &celementwise.CUDAOfMul,
+	Metal: &msl.SourceOfMul,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

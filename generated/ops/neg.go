@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -64,6 +65,7 @@ var negOp = runtime.Op{
 	Hash:  0x6c887f2201f8eb8b,
 	Built: celementwise.HashOfNeg,
 	CUDA:  &celementwise.CUDAOfNeg,
+	Metal: &msl.SourceOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -132,6 +134,7 @@ var negGradOp = runtime.Op{
 	Hash:  0x6c887f2201f8eb8b,
 	Built: celementwise.HashOfNeg,
 	CUDA:  &celementwise.CUDAOfNeg,
+	Metal: &msl.SourceOfNeg,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

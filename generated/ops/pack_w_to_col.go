@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/cindex"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var packWToColOp = runtime.Op{
 	Hash:  0x0f0ead37153949b7,
 	Built: cindex.HashOfPackWToCol,
 	CUDA:  &cindex.CUDAOfPackWToCol,
+	Metal: &msl.SourceOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},
@@ -140,6 +142,7 @@ var unpackDWColOp = runtime.Op{
 	Hash:  0x0f0ead37153949b7,
 	Built: cindex.HashOfPackWToCol,
 	CUDA:  &cindex.CUDAOfPackWToCol,
+	Metal: &msl.SourceOfPackWToCol,
 	Axes: []runtime.Axis{
 		{Name: "Cout"},
 		{Name: "C"},

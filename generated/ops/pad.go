@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -82,6 +83,7 @@ var padOp = runtime.Op{
 	Hash:  0xe32ce0246a46361a,
 	Built: clayout.HashOfPad,
 	CUDA:  &clayout.CUDAOfPad,
+	Metal: &msl.SourceOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -169,6 +171,7 @@ var padGradOp = runtime.Op{
 	Hash:  0xe32ce0246a46361a,
 	Built: clayout.HashOfPad,
 	CUDA:  &clayout.CUDAOfPad,
+	Metal: &msl.SourceOfPad,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/closs"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -50,6 +51,7 @@ var perplexityOp = runtime.Op{
 	Hash:  0x6404fddc07c02866,
 	Built: closs.HashOfPerplexity,
 	CUDA:  &closs.CUDAOfPerplexity,
+	Metal: &msl.SourceOfPerplexity,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "V"},

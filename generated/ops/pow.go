@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var powOp = runtime.Op{
 	Hash:  0x5fca238e1bcc7ee3,
 	Built: celementwise.HashOfPow,
 	CUDA:  &celementwise.CUDAOfPow,
+	Metal: &msl.SourceOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -142,6 +144,7 @@ var powGradOp = runtime.Op{
 	Hash:  0x5fca238e1bcc7ee3,
 	Built: celementwise.HashOfPow,
 	CUDA:  &celementwise.CUDAOfPow,
+	Metal: &msl.SourceOfPow,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

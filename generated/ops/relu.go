@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -69,6 +70,7 @@ var reLUOp = runtime.Op{
 	Hash:  0x116a2d88bf016337,
 	Built: celementwise.HashOfReLU,
 	CUDA:  &celementwise.CUDAOfReLU,
+	Metal: &msl.SourceOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var reLUGradOp = runtime.Op{
 	Hash:  0x116a2d88bf016337,
 	Built: celementwise.HashOfReLU,
 	CUDA:  &celementwise.CUDAOfReLU,
+	Metal: &msl.SourceOfReLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var residualAddOp = runtime.Op{
 	Hash:  0xa535e6e013c02e52,
 	Built: celementwise.HashOfResidualAdd,
 	CUDA:  &celementwise.CUDAOfResidualAdd,
+	Metal: &msl.SourceOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -141,6 +143,7 @@ var residualAddGradOp = runtime.Op{
 	Hash:  0xa535e6e013c02e52,
 	Built: celementwise.HashOfResidualAdd,
 	CUDA:  &celementwise.CUDAOfResidualAdd,
+	Metal: &msl.SourceOfResidualAdd,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -83,6 +84,7 @@ var rmsNormOp = runtime.Op{
 	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
 	CUDA:  &crows.CUDAOfRMSNorm,
+	Metal: &msl.SourceOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -157,6 +159,7 @@ var rmsNormGradOp = runtime.Op{
 	Hash:  0x2b89c6772186d45c,
 	Built: crows.HashOfRMSNorm,
 	CUDA:  &crows.CUDAOfRMSNorm,
+	Metal: &msl.SourceOfRMSNorm,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

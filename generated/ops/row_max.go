@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -39,6 +40,7 @@ var rowMaxOp = runtime.Op{
 	Hash:  0x7928b8c01d721443,
 	Built: crows.HashOfRowMax,
 	CUDA:  &crows.CUDAOfRowMax,
+	Metal: &msl.SourceOfRowMax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var rowMeanOp = runtime.Op{
 	Hash:  0xbcb7e07f200cf2fb,
 	Built: crows.HashOfRowMean,
 	CUDA:  &crows.CUDAOfRowMean,
+	Metal: &msl.SourceOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -135,6 +137,7 @@ var rowMeanGradOp = runtime.Op{
 	Hash:  0xbcb7e07f200cf2fb,
 	Built: crows.HashOfRowMean,
 	CUDA:  &crows.CUDAOfRowMean,
+	Metal: &msl.SourceOfRowMean,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var rowSumOp = runtime.Op{
 	Hash:  0x9d59b5a66cd35b08,
 	Built: crows.HashOfRowSum,
 	CUDA:  &crows.CUDAOfRowSum,
+	Metal: &msl.SourceOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -135,6 +137,7 @@ var rowSumGradOp = runtime.Op{
 	Hash:  0x9d59b5a66cd35b08,
 	Built: crows.HashOfRowSum,
 	CUDA:  &crows.CUDAOfRowSum,
+	Metal: &msl.SourceOfRowSum,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var rsqrtOp = runtime.Op{
 	Hash:  0x00ff34f73106fef3,
 	Built: celementwise.HashOfRsqrt,
 	CUDA:  &celementwise.CUDAOfRsqrt,
+	Metal: &msl.SourceOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var rsqrtGradOp = runtime.Op{
 	Hash:  0x00ff34f73106fef3,
 	Built: celementwise.HashOfRsqrt,
 	CUDA:  &celementwise.CUDAOfRsqrt,
+	Metal: &msl.SourceOfRsqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

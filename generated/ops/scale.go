@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -68,6 +69,7 @@ var scaleOp = runtime.Op{
 	Hash:  0xa3da290fc45eedce,
 	Built: celementwise.HashOfScale,
 	CUDA:  &celementwise.CUDAOfScale,
+	Metal: &msl.SourceOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -140,6 +142,7 @@ var scaleGradOp = runtime.Op{
 	Hash:  0xa3da290fc45eedce,
 	Built: celementwise.HashOfScale,
 	CUDA:  &celementwise.CUDAOfScale,
+	Metal: &msl.SourceOfScale,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

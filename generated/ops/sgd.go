@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -127,6 +128,7 @@ var sgdWithShadowOp = runtime.Op{
 	Hash:  0x4258f0718be7b967,
 	Built: coptim.HashOfSGD,
 	CUDA:  &coptim.CUDAOfSGD,
+	Metal: &msl.SourceOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -207,6 +209,7 @@ var sgdOp = runtime.Op{
 	Hash:  0x4258f0718be7b967,
 	Built: coptim.HashOfSGD,
 	CUDA:  &coptim.CUDAOfSGD,
+	Metal: &msl.SourceOfSGD,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -69,6 +70,7 @@ var sigmoidOp = runtime.Op{
 	Hash:  0x04f7e70e10ae12cc,
 	Built: celementwise.HashOfSigmoid,
 	CUDA:  &celementwise.CUDAOfSigmoid,
+	Metal: &msl.SourceOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -137,6 +139,7 @@ var sigmoidGradOp = runtime.Op{
 	Hash:  0x04f7e70e10ae12cc,
 	Built: celementwise.HashOfSigmoid,
 	CUDA:  &celementwise.CUDAOfSigmoid,
+	Metal: &msl.SourceOfSigmoid,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -70,6 +71,7 @@ var siLUOp = runtime.Op{
 	Hash:  0xd5e75c88c7884162,
 	Built: celementwise.HashOfSiLU,
 	CUDA:  &celementwise.CUDAOfSiLU,
+	Metal: &msl.SourceOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -138,6 +140,7 @@ var siLUGradOp = runtime.Op{
 	Hash:  0xd5e75c88c7884162,
 	Built: celementwise.HashOfSiLU,
 	CUDA:  &celementwise.CUDAOfSiLU,
+	Metal: &msl.SourceOfSiLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

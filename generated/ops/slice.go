@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -79,6 +80,7 @@ var sliceOp = runtime.Op{
 	Hash:  0x26d678b90efc14f3,
 	Built: clayout.HashOfSlice,
 	CUDA:  &clayout.CUDAOfSlice,
+	Metal: &msl.SourceOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},
@@ -165,6 +167,7 @@ var sliceGradOp = runtime.Op{
 	Hash:  0x26d678b90efc14f3,
 	Built: clayout.HashOfSlice,
 	CUDA:  &clayout.CUDAOfSlice,
+	Metal: &msl.SourceOfSlice,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "L"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/crows"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -73,6 +74,7 @@ var softmaxOp = runtime.Op{
 	Hash:  0x48575debf3aa74d4,
 	Built: crows.HashOfSoftmax,
 	CUDA:  &crows.CUDAOfSoftmax,
+	Metal: &msl.SourceOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
@@ -142,6 +144,7 @@ var softmaxGradOp = runtime.Op{
 	Hash:  0x48575debf3aa74d4,
 	Built: crows.HashOfSoftmax,
 	CUDA:  &crows.CUDAOfSoftmax,
+	Metal: &msl.SourceOfSoftmax,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var sqrtOp = runtime.Op{
 	Hash:  0xeb03996e7ccceecb,
 	Built: celementwise.HashOfSqrt,
 	CUDA:  &celementwise.CUDAOfSqrt,
+	Metal: &msl.SourceOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var sqrtGradOp = runtime.Op{
 	Hash:  0xeb03996e7ccceecb,
 	Built: celementwise.HashOfSqrt,
 	CUDA:  &celementwise.CUDAOfSqrt,
+	Metal: &msl.SourceOfSqrt,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -66,6 +67,7 @@ var squareOp = runtime.Op{
 	Hash:  0xb36ddaa63d8c8c15,
 	Built: celementwise.HashOfSquare,
 	CUDA:  &celementwise.CUDAOfSquare,
+	Metal: &msl.SourceOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -134,6 +136,7 @@ var squareGradOp = runtime.Op{
 	Hash:  0xb36ddaa63d8c8c15,
 	Built: celementwise.HashOfSquare,
 	CUDA:  &celementwise.CUDAOfSquare,
+	Metal: &msl.SourceOfSquare,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

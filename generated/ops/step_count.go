@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/coptim"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -44,6 +45,7 @@ var stepCountOp = runtime.Op{
 	Hash:  0x9356960c4ec4a124,
 	Built: coptim.HashOfStepCount,
 	CUDA:  &coptim.CUDAOfStepCount,
+	Metal: &msl.SourceOfStepCount,
 	Axes:  []runtime.Axis{},
 	Ins: []runtime.Arg{
 		{Name: "skip"},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -69,6 +70,7 @@ var subOp = runtime.Op{
 	Hash:  0x44b50a3ce6ceb83e,
 	Built: celementwise.HashOfSub,
 	CUDA:  &celementwise.CUDAOfSub,
+	Metal: &msl.SourceOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
@@ -139,6 +141,7 @@ var subGradOp = runtime.Op{
 	Hash:  0x44b50a3ce6ceb83e,
 	Built: celementwise.HashOfSub,
 	CUDA:  &celementwise.CUDAOfSub,
+	Metal: &msl.SourceOfSub,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var sumOp = runtime.Op{
 	Hash:  0x92cb10c4035c3f02,
 	Built: creduce.HashOfSum,
 	CUDA:  &creduce.CUDAOfSum,
+	Metal: &msl.SourceOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -166,6 +168,7 @@ var sumGradOp = runtime.Op{
 	Hash:  0x92cb10c4035c3f02,
 	Built: creduce.HashOfSum,
 	CUDA:  &creduce.CUDAOfSum,
+	Metal: &msl.SourceOfSum,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

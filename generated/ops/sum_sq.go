@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/creduce"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var sumSqOp = runtime.Op{
 	Hash:  0x25ee75caac260094,
 	Built: creduce.HashOfSumSq,
 	CUDA:  &creduce.CUDAOfSumSq,
+	Metal: &msl.SourceOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "P_chunks", ChunkOf: []uint8{0}, Chunk: 16384},
@@ -166,6 +168,7 @@ var sumSqGradOp = runtime.Op{
 	Hash:  0x25ee75caac260094,
 	Built: creduce.HashOfSumSq,
 	CUDA:  &creduce.CUDAOfSumSq,
+	Metal: &msl.SourceOfSumSq,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -71,6 +72,7 @@ var swiGLUOp = runtime.Op{
 	Hash:  0xed17b0fbabf1901c,
 	Built: celementwise.HashOfSwiGLU,
 	CUDA:  &celementwise.CUDAOfSwiGLU,
+	Metal: &msl.SourceOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -140,6 +142,7 @@ var swiGLUGradOp = runtime.Op{
 	Hash:  0xed17b0fbabf1901c,
 	Built: celementwise.HashOfSwiGLU,
 	CUDA:  &celementwise.CUDAOfSwiGLU,
+	Metal: &msl.SourceOfSwiGLU,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

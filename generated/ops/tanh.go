@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/celementwise"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -67,6 +68,7 @@ var tanhOp = runtime.Op{
 	Hash:  0x4f184e583f7f5531,
 	Built: celementwise.HashOfTanh,
 	CUDA:  &celementwise.CUDAOfTanh,
+	Metal: &msl.SourceOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},
@@ -135,6 +137,7 @@ var tanhGradOp = runtime.Op{
 	Hash:  0x4f184e583f7f5531,
 	Built: celementwise.HashOfTanh,
 	CUDA:  &celementwise.CUDAOfTanh,
+	Metal: &msl.SourceOfTanh,
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 	},

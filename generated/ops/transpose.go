@@ -4,6 +4,7 @@ package ops
 
 import (
 	"github.com/kernelgen/kgen/generated/ops/internal/clayout"
+	msl "github.com/kernelgen/kgen/msl"
 	"github.com/kernelgen/kgen/runtime"
 )
 
@@ -65,6 +66,7 @@ var transposeOp = runtime.Op{
 	Hash:  0x0435804ff870d4c7,
 	Built: clayout.HashOfTranspose,
 	CUDA:  &clayout.CUDAOfTranspose,
+	Metal: &msl.SourceOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},
@@ -129,6 +131,7 @@ var transposeGradOp = runtime.Op{
 	Hash:  0x0435804ff870d4c7,
 	Built: clayout.HashOfTranspose,
 	CUDA:  &clayout.CUDAOfTranspose,
+	Metal: &msl.SourceOfTranspose,
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "M"},

@@ -75,6 +75,7 @@ type Op struct {
 	Accumulate string   // variable of the op that adds cotangents; "" for none
 	Fusible    bool     // is the last call of a Fusion
 	CUDA       bool     // has a CUDA source
+	Metal      string   // import path of the package that holds its Metal source; "" without one
 	Home       *Home    // the spec whose kernels the op runs; nil when it has its own
 }
 

@@ -35,6 +35,9 @@ func descriptor(f *File, op *Op, static string) (jen.Code, error) {
 	if op.CUDA {
 		fields = append(fields, field("CUDA", jen.Op("&").Qual(home.Kernels, sourceName(home.Name))))
 	}
+	if op.Metal != "" {
+		fields = append(fields, field("Metal", jen.Op("&").Qual(op.Metal, shaderName(home.Name))))
+	}
 	fields = append(fields,
 		field("Axes", axes),
 		field("Ins", args(op.Bound.Ins)),

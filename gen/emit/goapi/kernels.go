@@ -26,6 +26,9 @@ func hashName(spec string) string { return "HashOf" + TypedName(spec) }
 // sourceName is the Go variable that holds the CUDA source of the named spec.
 func sourceName(spec string) string { return "CUDAOf" + TypedName(spec) }
 
+// shaderName is the Go variable that holds the Metal source of the named spec.
+func shaderName(spec string) string { return "SourceOf" + TypedName(spec) }
+
 // KernelsCUDA returns the file that embeds the CUDA sources of some specs.
 func KernelsCUDA(pkg string, specs []string) []byte {
 	var b strings.Builder
@@ -164,9 +167,12 @@ package %s
 `, out.Marker("specs"), pkg, module, pkg))
 }
 
-// Shaders returns the Go file that embeds the Metal sources at the given paths,
-// which are relative to its directory.
-func Shaders(pkg, module string, paths []string) []byte {
+// Shader is the Metal source of one spec: where it lies, relative to the package that
+// embeds it.
+type Shader struct{ Spec, Path string }
+
+// Shaders returns the Go file that embeds Metal sources.
+func Shaders(pkg, module string, list []Shader) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 // Package %s holds the Metal sources of the kernels of %s.
@@ -174,11 +180,19 @@ package %s
 
 import "embed"
 
+// The sources, by spec: a program holds those that it uses.
+var (
+`, out.Marker("specs"), pkg, module, pkg)
+	for _, s := range list {
+		fmt.Fprintf(&b, "\t//go:embed %s\n\t%s string\n", s.Path, shaderName(s.Spec))
+	}
+	b.WriteString(`)
+
 // Files holds the sources as GROUP/NAME.metal.
 //
-`, out.Marker("specs"), pkg, module, pkg)
-	for _, p := range paths {
-		fmt.Fprintf(&b, "//go:embed %s\n", p)
+`)
+	for _, s := range list {
+		fmt.Fprintf(&b, "//go:embed %s\n", s.Path)
 	}
 	b.WriteString(`var Files embed.FS
 

@@ -25,28 +25,83 @@ static char *map_pages(unsigned long bytes, void *at = nullptr) {
   return static_cast<char *>(p);
 }
 
-void stacks_map(thread_group *g) {
+static char *new_stacks(unsigned count) {
   const unsigned long each = msl_stack_size + msl_page;
-  g->stack_bytes = each * g->count;
-  g->stacks = map_pages(g->stack_bytes);
-  for (unsigned i = 0; i < g->count; ++i) {
-    char *base = g->stacks + each * i;
-    mprotect(base, msl_page, PROT_NONE);
-    g->threads[i].context.stack = base + msl_page;
+  char *stacks = map_pages(each * count);
+  for (unsigned i = 0; i < count; ++i) mprotect(stacks + each * i, msl_page, PROT_NONE);
+  return stacks;
+}
+
+static void give_stacks(thread_group *g) {
+  const unsigned long each = msl_stack_size + msl_page;
+  for (unsigned i = 0; i < g->count; ++i) g->threads[i].context.stack = g->stacks + each * i + msl_page;
+}
+
+#if MSL_LIBRARY
+// The stacks of one dispatch serve the next: to map them takes longer than most
+// kernels do.
+static char *kept_stacks;
+static unsigned kept_count;
+
+static void drop_stacks() {
+  if (kept_stacks != nullptr) munmap(kept_stacks, (msl_stack_size + msl_page) * static_cast<unsigned long>(kept_count));
+}
+
+__attribute__((destructor)) static void unload() { drop_stacks(); }
+
+void stacks_map(thread_group *g) {
+  if (kept_count < g->count) {
+    drop_stacks();
+    kept_stacks = new_stacks(g->count);
+    kept_count = g->count;
   }
+  g->stacks = kept_stacks;
+  give_stacks(g);
+}
+
+void stacks_unmap(thread_group *) {}
+#else
+void stacks_map(thread_group *g) {
+  g->stack_bytes = (msl_stack_size + msl_page) * static_cast<unsigned long>(g->count);
+  g->stacks = new_stacks(g->count);
+  give_stacks(g);
 }
 
 void stacks_unmap(thread_group *g) { munmap(g->stacks, g->stack_bytes); }
+#endif
 
+#if MSL_LIBRARY
+// In a process with other threads a mapping that is given up may be theirs at
+// once, so nothing is mapped at an address of our own.
+alignas(64) static char library_arena[arena_bytes];
+static group_clocks library_clocks;
+
+static void map_group(thread_group *g) {
+  arena = library_arena;
+  g->clocks = &library_clocks;
+}
+
+static void unmap_group(thread_group *) {}
+#else
 static unsigned long clock_bytes() { return (sizeof(group_clocks) + msl_page - 1) / msl_page * msl_page; }
 
-void memory_begin(thread_group *g) {
+static void map_group(thread_group *g) {
   g->clocks = reinterpret_cast<group_clocks *>(map_pages(clock_bytes()));
   // Always at one address, which is free again, so that a report that lies in
   // threadgroup memory can be told.
   bool first = arena == nullptr;
   arena = map_pages(arena_bytes, arena);
   if (first && only_device_order) fprintf(stderr, "msl-arena:%lx:%lx\n", reinterpret_cast<unsigned long>(arena), arena_bytes + reinterpret_cast<unsigned long>(arena));
+}
+
+static void unmap_group(thread_group *g) {
+  munmap(arena, arena_bytes);
+  munmap(g->clocks, clock_bytes());
+}
+#endif
+
+void memory_begin(thread_group *g) {
+  map_group(g);
   arena_used = bytes_used = 0;
 }
 
@@ -58,8 +113,7 @@ void memory_end(thread_group *g) {
     v.at = nullptr;
     v.size = 0;
   }
-  munmap(arena, arena_bytes);
-  munmap(g->clocks, clock_bytes());
+  unmap_group(g);
 }
 
 static char *take(unsigned long size) {
