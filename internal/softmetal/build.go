@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,9 @@ type Options struct {
 // Build makes the headers, the compiler of kernels and the library with the software
 // Metal and the bridge. The error says which tool is missing.
 func Build(o Options) error {
+	if err := Tools(); err != nil {
+		return err
+	}
 	if err := o.build(); err != nil {
 		return fmt.Errorf("softmetal: %w", err)
 	}
@@ -106,7 +110,7 @@ func (o Options) compile(cc string) ([]string, error) {
 // flags are those of the compiler for a source. What the tables do not have, the headers
 // do not, and a message of an unknown name is an error.
 func (o Options) flags(ext string) []string {
-	common := []string{"-O1", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I" + filepath.Join(o.Dir, "include"), "-I" + filepath.Join(o.Root, "internal/softmetal/src")}
+	common := []string{"-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I" + filepath.Join(o.Dir, "include"), "-I" + filepath.Join(o.Root, "internal/softmetal/src")}
 	switch ext {
 	case ".cpp":
 		return append(common, "-std=c++17", "-fno-exceptions", "-fno-rtti", "-I"+filepath.Join(o.Root, "gen/sim/include"))
@@ -132,11 +136,11 @@ func (o Options) sanitize() []string {
 }
 
 // gnuObjC is the folder of GNU's Objective-C runtime, which lies with the compiler that
-// it comes with.
+// it comes with; "" without one.
 func gnuObjC() string {
 	found, _ := filepath.Glob("/usr/lib/gcc/*/*/include/objc/objc.h") // the pattern is well-formed
 	if len(found) == 0 {
-		return "/usr/lib"
+		return ""
 	}
 	return strings.TrimSuffix(found[len(found)-1], "/include/objc/objc.h")
 }
@@ -146,6 +150,43 @@ func (o Options) run(name string, args ...string) error {
 	cmd.Dir = o.Root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{name}, args...), " "), err, out)
+	}
+	return nil
+}
+
+// Program builds a program of an Objective-C or C source that uses the library of Build,
+// and returns its path.
+func (o Options) Program(source string) (string, error) {
+	cc, err := sim.Compiler()
+	if err != nil {
+		return "", fmt.Errorf("softmetal: %w", err)
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return "", fmt.Errorf("softmetal: %w", err)
+	}
+	ext := filepath.Ext(source)
+	path := filepath.Join(o.Dir, strings.TrimSuffix(filepath.Base(source), ext))
+	err = o.run(cc, slices.Concat(o.flags(ext), o.sanitize(), []string{"-I" + filepath.Join(o.Root, "runtime/internal/metal"), source, "-o", path,
+		"-L" + o.Dir, "-lkgenmetal", "-Wl,-rpath," + o.Dir, "-L" + gnuObjC(), "-lobjc", "-lBlocksRuntime", "-lpthread"})...)
+	if err != nil {
+		return "", fmt.Errorf("softmetal: %w", err)
+	}
+	return path, nil
+}
+
+// Tools returns what of the tools that Build needs is missing, nil if all are there.
+func Tools() error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("softmetal: it is for Linux, %s has no use for it", runtime.GOOS)
+	}
+	if _, err := sim.Compiler(); err != nil {
+		return fmt.Errorf("softmetal: %w", err)
+	}
+	if gnuObjC() == "" {
+		return errors.New("softmetal: no Objective-C runtime: apt-get install libobjc-12-dev")
+	}
+	if _, err := os.Stat("/usr/include/Block.h"); err != nil {
+		return errors.New("softmetal: no runtime of blocks: apt-get install libblocksruntime-dev")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-//go:build !cudatest
+//go:build !cudatest && !metaltest
 
 package parity_test
 

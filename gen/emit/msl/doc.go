@@ -20,8 +20,9 @@
 //
 // Buffers 0 to n-1 are the kernel's tensors in slot order, buffer n the parameter
 // block (absent where the block is empty), buffer n+1 the fault word: kg_fault,
-// the layout of the C kernels. lock is 0 before a program runs; the first kernel
-// that finds a bad value sets it and fills in all but op (tensor is the number
-// ir.Buffer.Arg), and it stays set.
+// the layout of the C kernels. lock is 0 before a program runs; a kernel that finds
+// a bad value sets it to a number that is larger for lower positions, and fills in
+// all but op (tensor is the number ir.Buffer.Arg): of several bad values that with the
+// lowest position.
 // Guarded kernels do nothing then.
 package msl

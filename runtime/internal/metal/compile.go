@@ -12,7 +12,9 @@ import (
 	_ "embed" // kernels.metal
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/kernelgen/kgen/runtime/internal/backend"
@@ -91,6 +93,49 @@ func (d *Device) library(source, kernel string) (unsafe.Pointer, error) {
 	if l := d.libraries[source]; l != nil {
 		return l, nil
 	}
+	l, err := d.compile(source, kernel)
+	if err == nil {
+		d.libraries[source] = l
+	}
+	return l, err
+}
+
+// load compiles the sources of commands that are not compiled, side by side. The caller
+// holds d.mu.
+func (d *Device) load(cmds []backend.Command) error {
+	kernels := map[string]string{} // by source
+	var sources []string
+	for i := range cmds {
+		c := &cmds[i]
+		if c.Kind != backend.Kernel || c.Source == nil || d.libraries[*c.Source] != nil || kernels[*c.Source] != "" {
+			continue
+		}
+		kernels[*c.Source] = c.Name
+		sources = append(sources, *c.Source)
+	}
+	libraries, errs := make([]unsafe.Pointer, len(sources)), make([]error, len(sources))
+	var wait sync.WaitGroup
+	free := make(chan struct{}, goruntime.GOMAXPROCS(0))
+	for i, source := range sources {
+		wait.Add(1)
+		free <- struct{}{}
+		go func() {
+			defer wait.Done()
+			libraries[i], errs[i] = d.compile(source, kernels[source])
+			<-free
+		}()
+	}
+	wait.Wait()
+	for i, l := range libraries {
+		if l != nil {
+			d.libraries[sources[i]] = l
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// compile compiles a source; kernel is the name of one in it, for messages.
+func (d *Device) compile(source, kernel string) (unsafe.Pointer, error) {
 	text, label := C.CString(source), C.CString(kernel)
 	defer C.free(unsafe.Pointer(text))
 	defer C.free(unsafe.Pointer(label))
@@ -99,7 +144,6 @@ func (d *Device) library(source, kernel string) (unsafe.Pointer, error) {
 	if l == nil {
 		return nil, compileError(source, kernel, taken("compile", &e))
 	}
-	d.libraries[source] = l
 	return l, nil
 }
 

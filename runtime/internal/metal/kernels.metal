@@ -27,6 +27,10 @@ struct kgm_state {
 
 constant ulong history = 512;
 
+// The lock of a fault word that no other fault replaces: locks are larger for lower
+// positions.
+constant uint first_of_all = 0xffffffffu;
+
 inline bool is_set(device kg_fault *word) {
 	return atomic_load_explicit(&word->lock, memory_order_relaxed) != 0u;
 }
@@ -41,7 +45,7 @@ inline void gather(device kg_fault *word, long from, long end) {
 			word->pos = word[i].pos;
 			word->value = word[i].value;
 			word->bound = word[i].bound;
-			atomic_store_explicit(&word->lock, 1u, memory_order_relaxed);
+			atomic_store_explicit(&word->lock, first_of_all, memory_order_relaxed);
 		}
 	}
 }
@@ -63,7 +67,7 @@ kernel void kgb_begin(
 	for (long i = long(lane); i < head.nword; i += 32) {
 		const bool first = skip && i == 0;
 		word[i].set = first ? 2 : 0;
-		atomic_store_explicit(&word[i].lock, first ? 1u : 0u, memory_order_relaxed);
+		atomic_store_explicit(&word[i].lock, first ? first_of_all : 0u, memory_order_relaxed);
 	}
 	if (lane == 0u) {
 		state->skipped = skip ? 1 : 0;

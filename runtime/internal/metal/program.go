@@ -77,6 +77,9 @@ func (d *Device) Build(p *backend.Program) (backend.Code, error) {
 		}
 	}
 	b.blockOff = align(b.words + own*wordBytes)
+	if err := d.load(p.Commands); err != nil {
+		return nil, err
+	}
 	b.begin()
 	for i := range p.Commands {
 		if err := b.add(&p.Commands[i]); err != nil {

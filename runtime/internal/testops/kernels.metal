@@ -16,8 +16,10 @@ struct kg_fault {
 	long bound;
 };
 
+// The lowest position wins.
 inline void report(device kg_fault *fault, int tensor, long pos, long value, long bound) {
-	if (atomic_exchange_explicit(&fault->lock, 1u, memory_order_relaxed) != 0u) {
+	const uint key = 0xffffffffu - uint(pos);
+	if (atomic_fetch_max_explicit(&fault->lock, key, memory_order_relaxed) >= key) {
 		return;
 	}
 	fault->set = 1;
