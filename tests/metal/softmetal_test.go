@@ -118,31 +118,36 @@ func TestReleasedTooOften(t *testing.T) {
 }
 
 // Ten thousand dispatches through the bridge leave no object and take no memory, on a GPU
-// that shares the host's and on one that does not.
+// that shares the host's and on one that does not. AddressSanitizer finds what is used too
+// late and what is lost; how much memory there is, is looked at without it, since it keeps
+// what is freed.
 func TestManyDispatchesLeaveNothing(t *testing.T) {
-	path := program(t, built.asan, "loop.c")
-	for _, kind := range []string{"unified", "discrete"} {
-		t.Run(kind, func(t *testing.T) {
-			cmd := exec.Command(path)
-			cmd.Env = append(os.Environ(), "SOFTMETAL_DEVICE="+kind, "ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=1", "LSAN_OPTIONS=suppressions=testdata/leaks.txt:print_suppressions=0")
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			var early, late struct{ objects, resident int }
-			var end int
-			_, err = fmt.Sscanf(string(out), "objects %d resident %d\nobjects %d resident %d\nobjects %d\n",
-				&early.objects, &early.resident, &late.objects, &late.resident, &end)
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			t.Logf("%d objects and %d KiB after 1,000 dispatches, %d and %d after 10,000, %d objects at the end", early.objects, early.resident, late.objects, late.resident, end)
-			if late.objects > early.objects+8 || late.resident > early.resident+2048 {
-				t.Error("memory grows")
-			}
-			if end > 1 { // the device itself is the system's
-				t.Errorf("%d objects live after the device was closed", end)
-			}
-		})
+	for _, o := range []softmetal.Options{built.plain, built.asan} {
+		path := program(t, o, "loop.c")
+		for _, kind := range []string{"unified", "discrete"} {
+			t.Run(fmt.Sprintf("%s,asan=%v", kind, o.ASan), func(t *testing.T) {
+				cmd := exec.Command(path)
+				cmd.Env = append(os.Environ(), "SOFTMETAL_DEVICE="+kind, "ASAN_OPTIONS=detect_leaks=1",
+					"LSAN_OPTIONS=suppressions=testdata/leaks.txt:print_suppressions=0")
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				var early, late struct{ objects, resident int }
+				var end int
+				_, err = fmt.Sscanf(string(out), "objects %d resident %d\nobjects %d resident %d\nobjects %d\n",
+					&early.objects, &early.resident, &late.objects, &late.resident, &end)
+				if err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				t.Logf("%d objects and %d KiB after 1,000 dispatches, %d and %d after 10,000, %d object at the end", early.objects, early.resident, late.objects, late.resident, end)
+				if late.objects > early.objects+8 || !o.ASan && late.resident > early.resident+512 {
+					t.Error("memory grows")
+				}
+				if end != 1 { // the device is the system's
+					t.Errorf("%d objects live after the device was closed", end)
+				}
+			})
+		}
 	}
 }

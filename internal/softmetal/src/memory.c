@@ -155,20 +155,17 @@ void soft_order_free(soft_order *o) {
 	*o = (soft_order){0};
 }
 
-static soft_dispatch *log_; /* of all dispatches, by number */
-static uint32_t logged, log_room;
+/* The last dispatches, by number: those before them are over. */
+enum { LOG = 1 << 16 };
+static soft_dispatch log_[LOG];
+static uint32_t logged;
 static uint32_t running; /* 0: accesses are not watched */
 static const soft_order *running_after;
 static const soft_range *running_ranges;
 static int running_count, last_range;
 
 void soft_watch(soft_dispatch what, const soft_order *after, const soft_range *ranges, int count) {
-	if (logged + 2 > log_room) {
-		log_room = log_room == 0 ? 4096 : log_room * 2;
-		log_ = realloc(log_, (size_t)log_room * sizeof *log_);
-		if (log_ == NULL) abort();
-	}
-	log_[++logged] = what;
+	log_[++logged % LOG] = what;
 	running_after = after;
 	running_ranges = ranges;
 	running_count = count;
@@ -180,13 +177,14 @@ void soft_unwatch(void) { running = 0; }
 
 /* Whether an earlier dispatch is over when the running one begins. */
 static int is_before(uint32_t earlier) {
-	const soft_dispatch *a = &log_[earlier], *b = &log_[running];
+	const soft_dispatch *a = &log_[earlier % LOG], *b = &log_[running % LOG];
+	if (running - earlier >= LOG) return 1;
 	if (a->encoder == b->encoder) return a->segment < b->segment;
 	return order_has(running_after, a->encoder);
 }
 
 static void hazard(uint32_t other, int wrote, int write, const char *p) {
-	const soft_dispatch *a = &log_[other], *b = &log_[running];
+	const soft_dispatch *a = &log_[other % LOG], *b = &log_[running % LOG];
 	soft_violation("hazard: kernel %s %s memory that kernel %s %s, and no %s orders them (offset %ld of its range)", b->kernel,
 		       write ? "writes" : "reads", a->kernel, wrote ? "wrote" : "read", a->encoder == b->encoder ? "barrier" : "fence or wait",
 		       (long)(p - running_ranges[last_range].from));
@@ -247,7 +245,7 @@ static inline int is_known(size_t at, size_t bytes, int write) {
 static __attribute__((noinline)) void look(const char *p, size_t bytes, int write) {
 	const soft_range *r = range_of(p, bytes);
 	if (r == NULL)
-		soft_violation("kernel %s %s %lu bytes of GPU memory outside of the buffers that it was given", log_[running].kernel,
+		soft_violation("kernel %s %s %lu bytes of GPU memory outside of the buffers that it was given", log_[running % LOG].kernel,
 			       write ? "writes" : "reads", (unsigned long)bytes);
 	for (size_t at = (size_t)(p - arena), end = at + bytes; at < end;) {
 		size_t next = (at / 4 + 1) * 4;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 extern int64_t soft_live_objects(void);
 
@@ -91,6 +91,7 @@ int main(void) {
 	kgm_free_pipeline(&next);
 	kgm_release(library);
 	kgm_close(d);
+	for (int i = 0; i < 2000 && soft_live_objects() > 1; i++) usleep(1000); /* Metal's own thread may be at its end */
 	printf("objects %ld\n", soft_live_objects());
 	return 0;
 }
