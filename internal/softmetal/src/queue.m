@@ -22,7 +22,7 @@ typedef struct binding {
 	NSUInteger length;
 } binding;
 
-typedef enum kind { OpBegin, OpEnd, OpDispatch, OpBarrier, OpWait, OpUpdate, OpCopy } kind;
+typedef enum kind { OpBegin, OpEnd, OpDispatch, OpBarrier, OpWait, OpUpdate, OpCopy, OpSignpost } kind;
 
 /* A command as it was encoded. */
 typedef struct op {
@@ -33,6 +33,7 @@ typedef struct op {
 	unsigned grid[3], group[3];
 	unsigned long threadgroup[MOST_BUFFERS];
 	NSUInteger length; /* OpCopy */
+	char *text;        /* OpSignpost; OpBegin: the encoder's label */
 	struct op *next;
 } op;
 
@@ -43,6 +44,32 @@ static id alive(use u, const char *what) {
 	if (soft_serial(u.object) != u.serial) soft_violation("a command buffer uses a %s that was released before it was complete", what);
 	return u.object;
 }
+
+/* What is known of an encoder of a command buffer that failed. */
+@interface SoftEncoderInfo : NSObject <MTLCommandBufferEncoderInfo> {
+@public
+	NSString *_label;
+	NSArray *_signposts;
+	MTLCommandEncoderErrorState _state;
+}
+@end
+
+@implementation SoftEncoderInfo
+- (NSString *)label {
+	return _label;
+}
+- (NSArray *)debugSignposts {
+	return _signposts;
+}
+- (MTLCommandEncoderErrorState)errorState {
+	return _state;
+}
+- (void)dealloc {
+	[_label release];
+	[_signposts release];
+	[super dealloc];
+}
+@end
 
 @interface SoftCommandBuffer : NSObject <MTLCommandBuffer> {
 @public
@@ -57,6 +84,8 @@ static id alive(use u, const char *what) {
 	pthread_mutex_t _mu;
 	pthread_cond_t _changed;
 	SoftCommandBuffer *_next;
+	MTLCommandBufferErrorOption _options;
+	NSError *_error;
 	uint32_t *_encoders; /* their numbers */
 	int _nencoders;
 	NSUInteger _nkept, _room;
@@ -127,6 +156,7 @@ static void start_finisher(void) {
 @interface SoftEncoder : NSObject <MTLCommandEncoder> {
 @public
 	SoftCommandBuffer *_commands;
+	op *_begin;
 	int _ended;
 }
 @end
@@ -142,11 +172,13 @@ static void start_finisher(void) {
 	_commands->_open = 0;
 }
 - (void)setLabel:(NSString *)label {
-	(void)label;
+	free(_begin->text);
+	_begin->text = strdup([label UTF8String]);
 }
 - (void)insertDebugSignpost:(NSString *)name {
 	[self check:"insertDebugSignpost:"];
 	if (name == nil) soft_violation("-[encoder insertDebugSignpost:] of nil");
+	[_commands add:OpSignpost]->text = strdup([name UTF8String]);
 }
 - (void)dealloc {
 	if (!_ended) soft_violation("an encoder is released without endEncoding");
@@ -320,9 +352,10 @@ NSString *const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderInfoErrorKey";
 
 @implementation SoftCommandBuffer
-- (instancetype)initWithQueue:(SoftQueue *)queue retains:(BOOL)retains {
+- (instancetype)initWithQueue:(SoftQueue *)queue retains:(BOOL)retains options:(MTLCommandBufferErrorOption)options {
 	_queue = [queue retain];
 	_retains = retains;
+	_options = options;
 	_end = &_first;
 	_counted = 1;
 	pthread_mutex_init(&_mu, NULL);
@@ -356,7 +389,8 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	SoftEncoder *e = [[[c alloc] init] autorelease];
 	e->_commands = [self retain];
 	_open = 1;
-	[self add:OpBegin]->concurrent = concurrent;
+	e->_begin = [self add:OpBegin];
+	e->_begin->concurrent = concurrent;
 	return e;
 }
 - (id<MTLComputeCommandEncoder>)computeCommandEncoder {
@@ -394,7 +428,7 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	return s;
 }
 - (NSError *)error {
-	return nil;
+	return [self status] == MTLCommandBufferStatusError ? _error : nil;
 }
 - (CFTimeInterval)GPUStartTime {
 	return [self status] >= MTLCommandBufferStatusCompleted ? _gpu_start : 0;
@@ -415,7 +449,7 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	pthread_mutex_unlock(&known_mu);
 	[self uncount];
 	pthread_mutex_lock(&_mu);
-	_status = MTLCommandBufferStatusCompleted;
+	_status = _error == nil ? MTLCommandBufferStatusCompleted : MTLCommandBufferStatusError;
 	pthread_cond_broadcast(&_changed);
 	pthread_mutex_unlock(&_mu);
 	for (int i = 0; i < _nhandlers; i++) _handlers[i](self);
@@ -480,7 +514,33 @@ static void run_segment(op *const *list, int n, const running *e) {
 	free(order);
 }
 
+/* Whether the GPU fails at a kernel: at the one that SOFTMETAL_FAIL in the environment
+ * names, as a GPU does that a kernel hangs or that has no memory left. */
+static int fails(const op *o) {
+	const char *name = getenv("SOFTMETAL_FAIL");
+	return name != NULL && o->kind == OpDispatch && strcmp(((SoftPipeline *)alive(o->object, "pipeline"))->_function->_kernel.name, name) == 0;
+}
+
+/* Notes that the encoder that begins at first failed at an operation, and with
+ * encoder information, where that was asked for. */
+- (void)fail:(const op *)at of:(const op *)first {
+	@autoreleasepool {
+		SoftEncoderInfo *info = [[[SoftEncoderInfo alloc] init] autorelease];
+		info->_label = [soft_string("%s", first->text == NULL ? "" : first->text) retain];
+		info->_state = MTLCommandEncoderErrorStateFaulted;
+		id posts[1024];
+		NSUInteger n = 0;
+		for (const op *o = first; o != at && n < 1024; o = o->next)
+			if (o->kind == OpSignpost) posts[n++] = soft_string("%s", o->text);
+		info->_signposts = [[NSArray alloc] initWithObjects:posts count:n];
+		id text = @"Caused GPU Address Fault Error", infos = [[[NSArray alloc] initWithObjects:(id[]){info} count:1] autorelease];
+		BOOL wanted = (_options & MTLCommandBufferErrorOptionEncoderExecutionStatus) != 0;
+		NSDictionary *user = [[[NSDictionary alloc] initWithObjects:(id[]){text, infos} forKeys:(id[]){NSLocalizedDescriptionKey, MTLCommandBufferEncoderInfoErrorKey} count:wanted ? 2 : 1] autorelease];
+		_error = [[NSError errorWithDomain:MTLCommandBufferErrorDomain code:MTLCommandBufferErrorPageFault userInfo:user] retain];
+	}
+}
 - (const op *)runEncoder:(const op *)o {
+	const op *first = o;
 	running e = {.number = ++encoders, .concurrent = o->concurrent};
 	_encoders = realloc(_encoders, (size_t)(_nencoders + 1) * sizeof *_encoders);
 	if (_encoders == NULL) abort();
@@ -489,6 +549,9 @@ static void run_segment(op *const *list, int n, const running *e) {
 	op *list[256];
 	int n = 0;
 	for (o = o->next; o->kind != OpEnd; o = o->next) {
+		if (o->kind == OpSignpost) continue;
+		if (_error == nil && fails(o)) [self fail:o of:first];
+		if (_error != nil) continue;
 		SoftFence *f = o->kind == OpWait || o->kind == OpUpdate ? alive(o->object, "fence") : nil;
 		if (n > 0 && (o->kind != OpDispatch || n == 256)) {
 			run_segment(list, n, &e);
@@ -538,6 +601,7 @@ static void run_segment(op *const *list, int n, const running *e) {
 	[self uncount];
 	for (op *o = _first; o != NULL;) {
 		op *next = o->next;
+		free(o->text);
 		if (o->kind == OpDispatch)
 			for (int i = 0; i < MOST_BUFFERS; i++) free(o->bind[i].bytes);
 		free(o->bind);
@@ -549,6 +613,7 @@ static void run_segment(op *const *list, int n, const running *e) {
 	free(_kept);
 	free(_handlers);
 	free(_encoders);
+	[_error release];
 	soft_order_free(&_after);
 	pthread_cond_destroy(&_changed);
 	pthread_mutex_destroy(&_mu);
@@ -603,18 +668,18 @@ static void *work(void *queue) {
 	pthread_cond_broadcast(&_changed);
 	pthread_mutex_unlock(&_mu);
 }
-- (id<MTLCommandBuffer>)make:(BOOL)retains {
+- (id<MTLCommandBuffer>)make:(BOOL)retains options:(MTLCommandBufferErrorOption)options {
 	pthread_mutex_lock(&_mu);
 	while (_live == _limit) pthread_cond_wait(&_changed, &_mu);
 	_live++;
 	pthread_mutex_unlock(&_mu);
-	return [[[SoftCommandBuffer alloc] initWithQueue:self retains:retains] autorelease];
+	return [[[SoftCommandBuffer alloc] initWithQueue:self retains:retains options:options] autorelease];
 }
 - (id<MTLCommandBuffer>)commandBuffer {
-	return [self make:YES];
+	return [self make:YES options:MTLCommandBufferErrorOptionNone];
 }
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor *)what {
-	return [self make:[what retainedReferences]];
+	return [self make:[what retainedReferences] options:[what errorOptions]];
 }
 - (void)dealloc {
 	pthread_mutex_lock(&_mu);

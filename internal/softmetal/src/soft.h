@@ -22,3 +22,8 @@ uint64_t soft_serial(id object);
 
 /* Objects that live, of all classes. */
 int64_t soft_live_objects(void);
+
+/* The tables have it with keys of a type that they do not have. */
+@interface NSDictionary (Soft)
+- (instancetype)initWithObjects:(const id *)objects forKeys:(const id *)keys count:(NSUInteger)n;
+@end

@@ -23,16 +23,22 @@ struct kg_fault {
 	long bound;
 };
 
-// Sets the fault word, unless another thread was first.
+// Sets the fault word, unless it is set for a lower position. Threads that find lower
+// and lower ones write in any order, so each store is atomic.
 inline void kg_fault_set(device kg_fault *fault, int tensor, long pos, long value, long bound) {
-	if (atomic_exchange_explicit(&fault->lock, 1u, memory_order_relaxed) != 0u) {
+	const uint key = 0xffffffffu - uint(pos);
+	if (atomic_fetch_max_explicit(&fault->lock, key, memory_order_relaxed) >= key) {
 		return;
 	}
-	fault->set = 1;
-	fault->tensor = tensor;
-	fault->pos = pos;
-	fault->value = value;
-	fault->bound = bound;
+	device atomic_uint *word = (device atomic_uint *)fault;
+	atomic_store_explicit(word + 1, 1u, memory_order_relaxed);
+	atomic_store_explicit(word + 3, uint(tensor), memory_order_relaxed);
+	atomic_store_explicit(word + 4, uint(pos), memory_order_relaxed);
+	atomic_store_explicit(word + 5, uint(pos >> 32), memory_order_relaxed);
+	atomic_store_explicit(word + 6, uint(value), memory_order_relaxed);
+	atomic_store_explicit(word + 7, uint(value >> 32), memory_order_relaxed);
+	atomic_store_explicit(word + 8, uint(bound), memory_order_relaxed);
+	atomic_store_explicit(word + 9, uint(bound >> 32), memory_order_relaxed);
 }
 
 // Eight consecutive halves, at a multiple of 16 bytes.
