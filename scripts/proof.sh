@@ -33,6 +33,10 @@ trap 'rm -f "$fuzz"' EXIT
 	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad gen/sim:FuzzSource gen/sim:FuzzCheck; do
 		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
 	done
+	run go run ./internal/softmetal/make
+	run go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
+	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
+	run go test -count=1 -timeout 2h -tags softmetal,metaltest ./tests/parity
 	run go test -race -count 3 ./graph/...
 	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
 	failed=

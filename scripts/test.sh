@@ -45,6 +45,17 @@ bin/kgen check
 stage "go test"
 run ./...
 
+if [ "$(uname)" = Linux ]; then
+	stage "go test on the software Metal"
+	go vet -tags softmetal,metaltest ./runtime/... ./tests/parity ./examples/charlm
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./runtime/... ./graph/... ./generated/...
+	go run ./internal/softmetal/make
+	run -count=1 -short -tags softmetal ./runtime -run '/metal|Metal'
+	run -count=1 -tags softmetal,metaltest ./tests/parity \
+		-run 'TestGolden/ops/(gelu|layernorm|softmax|matmul_bias_gelu|embedding|cross_entropy_mean|adamw|sum|transpose|im2col)$|TestC013|TestFusion'
+	run -count=1 -tags softmetal ./examples/charlm -run Metal
+fi
+
 stage "go test -race: runtime"
 run -race -short ./runtime/...
 

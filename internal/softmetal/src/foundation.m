@@ -330,6 +330,20 @@ NSError *soft_error(NSString *domain, NSInteger code, const char *format, ...) {
 	return [NSError errorWithDomain:domain code:code userInfo:[NSDictionary dictionaryWithObjects:&text forKeys:&key count:1]];
 }
 
+/* The system is macOS 14, whose language is Metal 3.1. */
+@implementation NSProcessInfo
+static NSProcessInfo *process_info;
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+static void make_process_info(void) { process_info = [[NSProcessInfo alloc] init]; }
++ (NSProcessInfo *)processInfo {
+	pthread_once(&process_once, make_process_info);
+	return process_info;
+}
+- (BOOL)isOperatingSystemAtLeastVersion:(NSOperatingSystemVersion)version {
+	return version.majorVersion <= 14;
+}
+@end
+
 @implementation NSURL
 + (instancetype)fileURLWithPath:(NSString *)path {
 	NSURL *u = [[[self alloc] init] autorelease];

@@ -388,6 +388,10 @@ id<MTLLibrary> soft_compile(NSString *source, NSError **error) {
 - (id<MTLLibrary>)newLibraryWithSource:(NSString *)source options:(MTLCompileOptions *)options error:(NSError **)error {
 	if (options == nil || [options fastMathEnabled]) soft_violation("-[MTLDevice newLibraryWithSource:options:error:] with fast math, under which NaN and infinity are undefined");
 	if ([options languageVersion] == 0) soft_violation("-[MTLDevice newLibraryWithSource:options:error:] without a language version, whose default depends on the system");
+	if ([options languageVersion] < MTLLanguageVersion3_1 && strstr([source UTF8String], "bfloat") != NULL) {
+		if (error != NULL) *error = soft_error(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure, "program_source:1:1: error: unknown type name 'bfloat', which is of version 3.1 of the language");
+		return nil;
+	}
 	return soft_compile(source, error);
 }
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function error:(NSError **)error {

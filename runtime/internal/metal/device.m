@@ -150,11 +150,24 @@ static void set_math(MTLCompileOptions *options) {
 #pragma clang diagnostic pop
 }
 
+/* The language that sources are in: products of bf16 are in 3.1, of macOS 14, all else is
+ * in 2.3, of macOS 11. The default depends on the system. */
+static MTLLanguageVersion language(void) {
+#if !defined(__MAC_OS_X_VERSION_MAX_ALLOWED) || __MAC_OS_X_VERSION_MAX_ALLOWED >= 140000
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunguarded-availability-new"
+	NSOperatingSystemVersion macos14 = {14, 0, 0};
+	if ([[NSProcessInfo processInfo] isOperatingSystemAtLeastVersion:macos14]) return MTLLanguageVersion3_1;
+#pragma clang diagnostic pop
+#endif
+	return MTLLanguageVersion2_3;
+}
+
 void *kgm_compile(kgm_device *d, const char *source, const char *label, kgm_error *e) {
 	@autoreleasepool {
 		MTLCompileOptions *options = [[[MTLCompileOptions alloc] init] autorelease];
 		set_math(options);
-		[options setLanguageVersion:MTLLanguageVersion2_3];
+		[options setLanguageVersion:language()];
 		NSError *err = nil;
 		NSString *text = [NSString stringWithUTF8String:source];
 		if (text == nil) {

@@ -91,7 +91,7 @@ int main(void) {
 	kgm_free_pipeline(&next);
 	kgm_release(library);
 	kgm_close(d);
-	for (int i = 0; i < 2000 && soft_live_objects() > 1; i++) usleep(1000); /* Metal's own thread may be at its end */
+	for (int i = 0; i < 2000 && soft_live_objects() > 2; i++) usleep(1000); /* Metal's own thread may be at its end */
 	printf("objects %ld\n", soft_live_objects());
 	return 0;
 }
