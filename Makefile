@@ -11,7 +11,7 @@ demo:
 	$(GO) build -o bin/kgen ./cmd/kgen
 	bin/kgen generate
 	@scripts/show.sh elementwise/gelu
-	$(GO) run ./examples/charlm
+	$(GO) run ./examples/charlm $(if $(filter Darwin,$(shell uname)),-metal)
 
 generate:
 	$(GO) generate ./...

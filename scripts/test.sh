@@ -55,6 +55,10 @@ if [ "$(uname)" = Linux ]; then
 		-run 'TestGolden/ops/(gelu|layernorm|softmax|matmul_bias_gelu|embedding|cross_entropy_mean|adamw|sum|transpose|im2col)$|TestC013|TestFusion'
 	run -count=1 -tags softmetal ./examples/charlm -run Metal
 fi
+if [ "$(uname)" = Darwin ]; then
+	stage "go test on Metal" # the runtime's suite and the example have run on it above
+	MTL_DEBUG_LAYER=1 MTL_SHADER_VALIDATION=1 run -count=1 -tags metaltest ./tests/parity
+fi
 
 stage "go test -race: runtime"
 run -race -short ./runtime/...

@@ -24,10 +24,14 @@ func main() {
 	n := flag.Int("steps", steps, "training steps; the schedule is made for the default")
 	workers := flag.Int("workers", 2, "threads of the CPU")
 	card := flag.Bool("cuda", false, "train on the first NVIDIA card")
+	gpu := flag.Bool("metal", false, "train on the first GPU that Metal knows")
 	flag.Parse()
 	device := runtime.WithWorkers(*workers)
 	if *card {
 		device = runtime.CUDA(0)
+	}
+	if *gpu {
+		device = runtime.Metal(0)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
