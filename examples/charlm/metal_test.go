@@ -1,4 +1,4 @@
-//go:build cgo && (darwin || softmetal && linux)
+//go:build cgo && (darwin || (softmetal && linux))
 
 package main
 
