@@ -32,6 +32,16 @@ type gradient struct {
 // overwrote is an error that wraps ErrOverwritten: call Grad before the update.
 // The new version that an in-place operation returns is a value like any other.
 func (b *Batch) Grad(loss Operand, params ...Operand) []Handle {
+	return b.appendGrad(loss, params, false)
+}
+
+// GradOrNone is Grad, with the zero Handle for each parameter that loss does not depend
+// on.
+func (b *Batch) GradOrNone(loss Operand, params ...Operand) []Handle {
+	return b.appendGrad(loss, params, true)
+}
+
+func (b *Batch) appendGrad(loss Operand, params []Operand, orNone bool) []Handle {
 	grads := make([]Handle, len(params))
 	if b.d == nil {
 		for i := range grads {
@@ -45,7 +55,7 @@ func (b *Batch) Grad(loss Operand, params ...Operand) []Handle {
 	defer b.d.mu.Unlock()
 	r := b.current()
 	if r.err == nil {
-		if err := b.gradients(r, loss, params, grads, &site); err != nil {
+		if err := b.gradients(r, loss, params, grads, orNone, &site); err != nil {
 			err.Batch = b.name
 			if err.Site.File == "" {
 				err.Site = site.user()
@@ -67,7 +77,7 @@ func GradOf[L, T Element](b *Batch, loss Tensor[L], param Tensor[T]) Tensor[T] {
 	return As[T](b.Grad(loss, param)[0])
 }
 
-func (b *Batch) gradients(r *run, loss Operand, params []Operand, grads []Handle, site *sitePCs) *Error {
+func (b *Batch) gradients(r *run, loss Operand, params []Operand, grads []Handle, orNone bool, site *sitePCs) *Error {
 	g := &b.grad
 	l, err := b.gradNode(r, loss, "loss")
 	if err != nil {
@@ -91,7 +101,7 @@ func (b *Batch) gradients(r *run, loss Operand, params []Operand, grads []Handle
 	if err := b.reverse(r); err != nil {
 		return err
 	}
-	return b.results(r, grads, site)
+	return b.results(r, grads, orNone, site)
 }
 
 // gradNode returns the node of a floating-point argument of Grad.

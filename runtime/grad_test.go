@@ -138,6 +138,35 @@ func TestGradientsOfSeveralLosses(t *testing.T) {
 	})
 }
 
+// A parameter that a loss does not depend on has a gradient of zeros, or none where that
+// is asked for: one that the batch does not use, that another result uses, or that
+// StopGradient cuts off.
+func TestNoGradient(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *runtime.Device) {
+		used, other, unused, stopped := from(t, d, []float32{1, 2}, 2), from(t, d, []float32{3, 4}, 2), from(t, d, []float32{5}, 1), from(t, d, []float32{6, 7}, 2)
+		b := d.Batch("none")
+		testops.MulDeferred(b, other, other)
+		loss := testops.SumDeferred(b, testops.MulDeferred(b, used, runtime.StopGradient(b, stopped)))
+		params := []runtime.Operand{other, used, unused, stopped}
+		var reads []*runtime.Readback[float32]
+		for i, h := range b.GradOrNone(loss, params...) {
+			if got, want := h.IsZero(), i != 1; got != want {
+				t.Errorf("parameter %d has no gradient: %v, want %v", i, got, want)
+			}
+			if !h.IsZero() {
+				reads = append(reads, runtime.Read(b, runtime.As[float32](h)))
+			}
+		}
+		for _, h := range b.Grad(loss, params...) {
+			reads = append(reads, runtime.Read(b, runtime.As[float32](h)))
+		}
+		mustSync(t, b)
+		for i, want := range [][]float32{{6, 7}, {0, 0}, {6, 7}, {0}, {0, 0}} {
+			wantEqual(t, "gradient", value(t, reads[i]), want)
+		}
+	})
+}
+
 // Gradients of micro-batches add up to that of the batch.
 func TestMicroBatches(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *runtime.Device) {

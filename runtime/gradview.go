@@ -71,8 +71,9 @@ func (r *run) embed(n int32, off int64, whole *value, rec *record) int32 {
 	return out
 }
 
-// results finds the gradients of the parameters and gives them handles.
-func (b *Batch) results(r *run, grads []Handle, site *sitePCs) *Error {
+// results finds the gradients of the parameters and gives them handles. Those that are
+// zero whatever the data are left out, or filled with zeros.
+func (b *Batch) results(r *run, grads []Handle, orNone bool, site *sitePCs) *Error {
 	g := &b.grad
 	g.sortIndex(r)
 	rec := record{kind: recordFill, site: *site}
@@ -83,6 +84,9 @@ func (b *Batch) results(r *run, grads []Handle, site *sitePCs) *Error {
 		}
 		v := r.nodes[p].v
 		dims := v.dims
+		if total < 0 && orNone {
+			continue
+		}
 		if total < 0 {
 			total = r.recordFill(v.dtype, dims[:v.rank], 0, site)
 		}

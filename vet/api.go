@@ -46,6 +46,7 @@ var api = map[string]*summary{
 	"Batch.Err":        {},
 	"Batch.Keep":       {Args: []effect{records, keeps}},
 	"Batch.Grad":       {Args: []effect{records}, Pure: true},
+	"Batch.GradOrNone": {Args: []effect{records}, Pure: true},
 	"Batch.Sync":       {Args: []effect{ends}, Runs: true},
 	"Batch.Submit":     {Args: []effect{ends}, Runs: true},
 	"Batch.Explain":    {},
