@@ -57,7 +57,7 @@ func (l *lowering) fold(accs []*acc, stages []*plan.Stage, g group) {
 			l.put(s, g.simd)
 		}
 	})
-	l.Emit(&ir.Barrier{})
+	l.Emit(&ir.Barrier{Device: l.ordered})
 	accs = l.newAccs(stages, "")
 	lane := l.here(ir.Lane, "lane")
 	l.when(less(lane, g.simds), func() { l.gather(slots, accs, lane) })

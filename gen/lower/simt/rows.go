@@ -207,6 +207,8 @@ func (r *row) keptIn(k lower.Kept) *ir.Array {
 
 // one computes the row at hand.
 func (r *row) one() {
+	perRow, perElement := r.k.RowStores()
+	r.ordered = readFirstAlone(perRow) && len(r.k.Stages) > 0
 	r.readFirst()
 	passes := r.k.Passes()
 	for n := 0; n < len(passes); n++ {
@@ -217,7 +219,6 @@ func (r *row) one() {
 			r.pass(n, passes[n])
 		}
 	}
-	perRow, perElement := r.k.RowStores()
 	if len(perElement)+len(r.k.Sums) > 0 {
 		last := len(r.phase) - 1
 		body := func(i, at, v ir.Expr) {
@@ -232,7 +233,9 @@ func (r *row) one() {
 		r.kept(last, body, after)
 		r.beyond(func(from ir.Expr) { r.read(last, from, body, after) })
 	}
-	r.fence(perRow)
+	if !r.ordered {
+		r.fence(perRow)
+	}
 	r.once(r.group, perRow)
 }
 
@@ -256,6 +259,13 @@ func (r *row) readFirst() {
 			}
 		})
 	}
+}
+
+// readFirstAlone reports whether stores replace old values of inouts that readFirst has
+// read: then a barrier after it keeps them apart.
+func readFirstAlone(stores []*plan.Store) bool {
+	inout := slices.DeleteFunc(slices.Clone(stores), func(s *plan.Store) bool { return s.T.Role != expr.InOut })
+	return len(inout) > 0 && !slices.ContainsFunc(inout, func(s *plan.Store) bool { return !isFloat(s.T.Type) })
 }
 
 // known reports whether e needs nothing that the kernel computes.

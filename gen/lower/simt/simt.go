@@ -57,6 +57,9 @@ type lowering struct {
 	k     *plan.Kernel
 	out   *Kernel
 	small bool // the form with small tiles
+	// ordered says that the barriers of folds also keep reads of memory before them from
+	// writes behind them.
+	ordered bool
 }
 
 // WideSuffix ends the symbol of a kernel's wide form.
