@@ -22,6 +22,7 @@ trap 'rm -f "$fuzz"' EXIT
 	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz >"$fuzz" 2>&1 &
 	fuzzer=$!
 	trap 'kill "$fuzzer" 2>/dev/null || true' EXIT
+	run go test -tags proof -run Browser ./train/report
 	run go run ./cmd/kgen check
 	run go run ./cmd/kgen sim --check
 	run go test -tags proof -timeout 2h ./gen/emit/msl

@@ -33,6 +33,7 @@ var rules = []rule{
 	{"train/schedule", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
 	{"train/optim", []string{"gen", "cmd", "graph", "safetensors", "checkpoint", "dataset", "tokenizer", "nn/models", "train/schedule", "train/metrics"}},
 	{"train/metrics", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
+	{"train/report", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
 	{"msl", []string{"gen", "generated", "runtime", "graph", "cmd"}},
 	{"internal/softmetal", []string{"generated", "runtime", "graph", "cmd", "msl"}},
 	{"gen/diag", []string{"gen/spec", "gen/expr"}},
