@@ -1,0 +1,173 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kernelgen/kgen/dataset"
+	"github.com/kernelgen/kgen/tokenizer"
+)
+
+const folder = "../../data/distil"
+
+// splits are what data/distil/README.md says of the files.
+var splits = []struct {
+	name  string
+	count int
+}{{"train", 4200}, {"validation", 500}}
+
+// open opens a split.
+func open(t *testing.T, split string) *dataset.EFB {
+	t.Helper()
+	src, err := dataset.OpenEFB(filepath.Join(folder, split+".efb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+func load(t *testing.T) *tokenizer.Tokenizer {
+	t.Helper()
+	k, err := tokenizer.Load(filepath.Join(folder, "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Every sample is whole: ids of the tokenizer, all of which count, and a vector of
+// length 1.
+func TestSamples(t *testing.T) {
+	k := load(t)
+	if k.Size() != vocabulary {
+		t.Errorf("the tokenizer has %d tokens, want %d", k.Size(), vocabulary)
+	}
+	var bytes int64
+	for _, split := range splits {
+		src := open(t, split.name)
+		if src.Len() != split.count || src.Dim() != 384 {
+			t.Errorf("%s: %d samples with targets of %d elements, want %d and 384", split.name, src.Len(), src.Dim(), split.count)
+		}
+		if err := dataset.Verify(src, k.Size()); err != nil {
+			t.Error(err)
+		}
+		var s dataset.Sample
+		for i := range src.Len() {
+			if err := src.Read(i, &s); err != nil {
+				t.Fatal(err)
+			}
+			checkSample(t, split.name, i, s)
+		}
+		info, err := os.Stat(filepath.Join(folder, split.name+".efb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes += info.Size()
+	}
+	if bytes > 8_000_000 {
+		t.Errorf("the splits have %d bytes, must be 8,000,000 at most", bytes)
+	}
+}
+
+func checkSample(t *testing.T, split string, i int, s dataset.Sample) {
+	t.Helper()
+	if n := len(s.IDs); n < 5 || n > 96 {
+		t.Errorf("%s: sample %d has %d ids, want 5 to 96", split, i, n)
+	}
+	if slices.Contains(s.Mask, 0) {
+		t.Errorf("%s: sample %d has ids that do not count", split, i)
+	}
+	sum := 0.0
+	for _, v := range s.Target {
+		sum += float64(v) * float64(v)
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		t.Errorf("%s: sample %d has a vector of length %v, want 1", split, i, math.Sqrt(sum))
+	}
+}
+
+// No sentence is there twice, in one split or in both, also when case and
+// punctuation are left out.
+func TestNoSentenceTwice(t *testing.T) {
+	k := load(t)
+	seen := map[string]string{}
+	for _, split := range splits {
+		src := open(t, split.name)
+		var s dataset.Sample
+		for i := range src.Len() {
+			if err := src.Read(i, &s); err != nil {
+				t.Fatal(err)
+			}
+			text, err := k.Decode(s.IDs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := strings.Join(strings.FieldsFunc(strings.ToLower(string(text)), func(r rune) bool {
+				return strings.ContainsRune(" .,;:!?'\"()“”‘’—-", r)
+			}), " ")
+			if other, ok := seen[key]; ok {
+				t.Errorf("%s: sample %d, %q, is in %s, too", split.name, i, text, other)
+			}
+			seen[key] = split.name
+		}
+	}
+}
+
+// The sentences are those of the texts in data, as they stand there but for white
+// space.
+func TestSentencesAreOfTheTexts(t *testing.T) {
+	k := load(t)
+	texts := corpus(t)
+	counts := make([]int, len(texts))
+	for _, split := range splits {
+		src := open(t, split.name)
+		var s dataset.Sample
+		for i := range src.Len() {
+			if err := src.Read(i, &s); err != nil {
+				t.Fatal(err)
+			}
+			sentence, err := k.Decode(s.IDs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, string(sentence)) })
+			if at < 0 {
+				t.Fatalf("%s: sample %d, %q, is in none of the texts", split.name, i, sentence)
+			}
+			counts[at]++
+		}
+	}
+	if counts[0] != 2350 || counts[1] != 2350 {
+		t.Errorf("the texts have %v sentences, want 2350 each", counts)
+	}
+}
+
+// Batches of five widths are mostly ids, not padding.
+func TestWidths(t *testing.T) {
+	src := open(t, "train")
+	l, err := dataset.NewLoader(src, dataset.Config{Batch: 32, Widths: []int{16, 32, 48, 64, 96}, Shuffle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, places := 0, 0
+	var b dataset.Batch
+	for range l.Batches() {
+		if err := l.Next(&b); err != nil {
+			t.Fatal(err)
+		}
+		places += len(b.IDs)
+		for _, m := range b.Mask {
+			ids += int(m)
+		}
+	}
+	if share := float64(ids) / float64(places); share < 0.75 {
+		t.Errorf("%d ids are %.2f of the places, want 0.75", ids, share)
+	} else {
+		t.Logf("%d ids are %.2f of the places", ids, share)
+	}
+}
