@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ const (
 // A curve is the values of one name in one phase.
 type curve struct {
 	label     string
+	phase     string
 	validated bool
 	steps     []int // rising
 	values    []float64
@@ -66,7 +68,7 @@ func chartsOf(records []metrics.Record) []*chart {
 }
 
 func newCurve(name, phase string) *curve {
-	c := &curve{label: "training", validated: strings.HasPrefix(name, validation)}
+	c := &curve{label: "training", phase: phase, validated: strings.HasPrefix(name, validation)}
 	switch {
 	case c.validated && phase != "":
 		c.label = "validation, " + phase
@@ -95,7 +97,8 @@ func compareCurves(a, b *curve) int {
 		}
 		return 1
 	}
-	return strings.Compare(a.label, b.label)
+	// A phase may be called what a curve without one is labelled.
+	return cmp.Or(strings.Compare(a.label, b.label), strings.Compare(a.phase, b.phase))
 }
 
 func compareCharts(a, b *chart) int {
