@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -169,5 +171,22 @@ func TestWidths(t *testing.T) {
 		t.Errorf("%d ids are %.2f of the places, want 0.75", ids, share)
 	} else {
 		t.Logf("%d ids are %.2f of the places", ids, share)
+	}
+}
+
+// The baseline is of these files: after make.py comes ridge.py.
+func TestBaseline(t *testing.T) {
+	baseline, err := os.ReadFile("baseline.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, split := range splits {
+		content, err := os.ReadFile(filepath.Join(folder, split.name+".efb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := fmt.Sprintf("%s.efb: SHA-256 %x\n", split.name, sha256.Sum256(content)); !strings.Contains(string(baseline), line) {
+			t.Errorf("baseline.txt lacks the line %s", line)
+		}
 	}
 }
