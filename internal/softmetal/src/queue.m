@@ -77,6 +77,7 @@ static id alive(use u, const char *what) {
 	int _retains, _committed, _open, _counted;
 	op *_first, **_end;
 	soft_order _after; /* what was complete, as the host knows, at the commit */
+	soft_order _past;  /* what was complete when this was */
 	MTLCommandBufferHandler *_handlers;
 	int _nhandlers;
 	MTLCommandBufferStatus _status;
@@ -94,6 +95,7 @@ static id alive(use u, const char *what) {
 - (op *)add:(kind)kind;
 - (void)keep:(id)object;
 - (void)run;
+- (void)learn;
 - (void)complete;
 @end
 
@@ -120,9 +122,10 @@ static uint32_t dice(void) {
 static pthread_mutex_t gpu = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t encoders; /* that began */
 
-/* Encoders of which the host knows that they are complete. */
+/* Encoders that are complete, and those of which the host knows it: it has waited for a
+ * command buffer that was complete no sooner, seen its status, or a handler was called. */
 static pthread_mutex_t known_mu = PTHREAD_MUTEX_INITIALIZER;
-static soft_order known = {.below = 1};
+static soft_order over = {.below = 1}, known = {.below = 1};
 
 /* Threads that handlers run on: a list of what is complete on the GPU. */
 static pthread_mutex_t finished_mu = PTHREAD_MUTEX_INITIALIZER;
@@ -425,6 +428,7 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	pthread_mutex_lock(&_mu);
 	MTLCommandBufferStatus s = _status;
 	pthread_mutex_unlock(&_mu);
+	if (s >= MTLCommandBufferStatusCompleted) [self learn];
 	return s;
 }
 - (NSError *)error {
@@ -441,12 +445,21 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	pthread_mutex_lock(&_mu);
 	while (_status < MTLCommandBufferStatusCompleted) pthread_cond_wait(&_changed, &_mu);
 	pthread_mutex_unlock(&_mu);
+	[self learn];
 }
 /* The host learns that the GPU is done. */
+- (void)learn {
+	pthread_mutex_lock(&known_mu);
+	soft_order_join(&known, &_past);
+	pthread_mutex_unlock(&known_mu);
+}
+/* The GPU is done. */
 - (void)complete {
 	pthread_mutex_lock(&known_mu);
-	for (int i = 0; i < _nencoders; i++) soft_order_add(&known, _encoders[i]);
+	for (int i = 0; i < _nencoders; i++) soft_order_add(&over, _encoders[i]);
+	soft_order_join(&_past, &over);
 	pthread_mutex_unlock(&known_mu);
+	if (_nhandlers > 0) [self learn];
 	[self uncount];
 	pthread_mutex_lock(&_mu);
 	_status = _error == nil ? MTLCommandBufferStatusCompleted : MTLCommandBufferStatusError;
@@ -615,6 +628,7 @@ static int fails(const op *o) {
 	free(_encoders);
 	[_error release];
 	soft_order_free(&_after);
+	soft_order_free(&_past);
 	pthread_cond_destroy(&_changed);
 	pthread_mutex_destroy(&_mu);
 	[_queue release];
