@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -270,16 +271,14 @@ NSString *const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 
 /* Runs the compiler's process on a source. What it prints is the caller's. */
 static char *run_compiler(const char *source, int *failed) {
+	/* Another thread's compiler must not inherit an end of these pipes: this one would
+	 * wait for that one to end. */
 	int in[2], out[2];
-	if (pipe(in) != 0 || pipe(out) != 0) abort();
+	if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) abort();
 	posix_spawn_file_actions_t files;
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in[0], 0);
 	posix_spawn_file_actions_adddup2(&files, out[1], 1);
-	for (int i = 0; i < 2; i++) {
-		posix_spawn_file_actions_addclose(&files, in[i]);
-		posix_spawn_file_actions_addclose(&files, out[i]);
-	}
 	char *argv[] = {SOFTMETAL_COMPILER, "-dir", SOFTMETAL_KERNELS, SOFTMETAL_ASAN ? "-asan" : NULL, NULL};
 	pid_t pid;
 	int err = posix_spawn(&pid, argv[0], &files, NULL, argv, environ);
