@@ -65,10 +65,10 @@
 //
 // # Cards
 //
-// Open(CUDA(0)) opens an NVIDIA card. Everything above holds there too; a tensor's
-// memory is the card's, which FromSlice, Read and Write copy to and from. The first
-// program that uses a kernel waits for its compilation, unless an earlier process
-// has left it in the user's cache.
+// Open(CUDA(0)) opens an NVIDIA card, Open(Metal(0)) a GPU of a Mac. Everything above
+// holds there too; a tensor's memory is the device's, which FromSlice, Read and Write
+// copy to and from. The first program that uses a kernel waits for its compilation; on
+// an NVIDIA card unless an earlier process has left it in the user's cache.
 //
 // # Cost
 //

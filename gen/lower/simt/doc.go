@@ -10,7 +10,8 @@
 //   - rows: one group for each row, of as many threads as give each 16 of its elements,
 //     256 at most; where column sums are kept, one for each block of rows, 8 elements and
 //     512 threads. A thread has runs of neighbouring elements, 16 bytes of the narrowest
-//     type.
+//     type. A maximum and sums of exponentials below it share one reading of what
+//     registers do not keep of the row.
 //   - reduce: one group of 128 for each chunk of the index space.
 //   - cols: a group has 32 neighbouring results and 16 threads for each, or, at
 //     the end, fewer results and more threads for each.
