@@ -19,10 +19,7 @@ func TestLossesOnACard(t *testing.T) {
 	start = time.Now()
 	losses(t, runtime.CUDA(0), n)
 	t.Logf("%.0f steps per second on the card", n/time.Since(start).Seconds())
-	worst := float32(0)
-	for i := range want {
-		worst = max(worst, max(got[i]-want[i], want[i]-got[i])/want[i])
-	}
+	worst := largestError(got, want)
 	t.Logf("losses %.4f, %.4f, …, %.4f; they differ by at most %.2g of their value", got[0], got[1], got[n-1], worst)
 	if worst > 2e-3 {
 		t.Errorf("losses on the card %v, on the CPU %v", got, want)

@@ -99,3 +99,12 @@ func TestNgram(t *testing.T) {
 		t.Errorf("probabilities after a sum to %v", sum)
 	}
 }
+
+// largestError is by how much got differs from want at most, as a part of want.
+func largestError(got, want []float32) float32 {
+	worst := float32(0)
+	for i := range want {
+		worst = max(worst, max(got[i]-want[i], want[i]-got[i])/want[i])
+	}
+	return worst
+}

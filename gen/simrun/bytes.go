@@ -27,13 +27,8 @@ func bytesOf(symbol string, k *bind.Kernel, moved []sim.Moved) Bytes {
 // Measure runs a variant of op, as a host does, in a program that is built with
 // sim.Traffic, and returns what each launch moved.
 func Measure(ctx context.Context, program *sim.Program, op *bind.Op, variant int, call oracle.Call) ([]Bytes, error) {
-	v := &op.Variants[variant]
-	sizes, err := oracle.Check(v.Program, call)
+	l, _, err := launched(ctx, program, op, variant, call)
 	if err != nil {
-		return nil, err
-	}
-	l := newLauncher(program, op, v, call, sizes)
-	if err := l.run(ctx); err != nil {
 		return nil, err
 	}
 	if len(l.reports) > 0 {

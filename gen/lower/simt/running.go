@@ -79,14 +79,7 @@ func isExp(s *plan.Stage) bool {
 	return ok
 }
 
-func (r *running) uses(e expr.Expr) bool {
-	for _, t := range expr.Reads(e) {
-		if t == r.top.Let {
-			return true
-		}
-	}
-	return false
-}
+func (r *running) uses(e expr.Expr) bool { return slices.Contains(expr.Reads(e), r.top.Let) }
 
 func (r *running) isTop(e expr.Expr) bool {
 	read, ok := e.(*expr.Read)
