@@ -161,6 +161,8 @@ var (
 	SourceOfL2Normalize string
 	//go:embed rows/layernorm.metal
 	SourceOfLayerNorm string
+	//go:embed rows/layernorm_gelu.metal
+	SourceOfLayerNormGELU string
 	//go:embed rows/log_softmax.metal
 	SourceOfLogSoftmax string
 	//go:embed rows/rmsnorm.metal
@@ -258,6 +260,7 @@ var (
 //go:embed rows/cosine_similarity.metal
 //go:embed rows/l2_normalize.metal
 //go:embed rows/layernorm.metal
+//go:embed rows/layernorm_gelu.metal
 //go:embed rows/log_softmax.metal
 //go:embed rows/rmsnorm.metal
 //go:embed rows/row_max.metal

@@ -13,25 +13,30 @@ func (p *program) fuse() {
 	if len(all) == 0 {
 		return
 	}
+	u := p.uses()
 	for again := true; again; {
 		again = false
-		u := p.uses()
-		for i := range p.steps {
-			if p.fuseAt(all[p.steps[i].op], u, int32(i)) {
-				u, again = p.uses(), true
+		for _, f := range all {
+			last := f.Calls[len(f.Calls)-1].Op
+			for i := range p.steps {
+				if p.steps[i].op == last && p.fuseAt(f, u, int32(i)) {
+					u, again = p.uses(), true
+				}
 			}
 		}
 		p.sweep()
+		u = p.uses()
 	}
 }
 
 // fusions returns those that pay among what the packages of the program's operations
-// declare, by the operation called last; longer ones come first. On the CPU one that
-// computes an operand again costs more than the memory traffic that it saves: with 2
-// threads, LayerNorm, GELU and a product of 1024³ take an eighth more as one kernel.
-func (p *program) fusions() map[*Op][]*Fusion {
+// declare, longer ones first, so that none takes calls from
+// one that does the work of more. On the CPU one that computes an operand again costs
+// more than the memory traffic that it saves: with 2 threads, LayerNorm, GELU and a
+// product of 1024³ take an eighth more as one kernel.
+func (p *program) fusions() []*Fusion {
 	var of []Package
-	all := map[*Op][]*Fusion{}
+	var all []*Fusion
 	for i := range p.steps {
 		op := p.steps[i].op
 		if op == nil || op.Package == nil || slices.Contains(of, op.Package) {
@@ -39,16 +44,12 @@ func (p *program) fusions() map[*Op][]*Fusion {
 		}
 		of = append(of, op.Package)
 		for _, f := range op.Package.Fusions() {
-			if f.Again && p.r.d.Name() == "cpu" {
-				continue
+			if !f.Again || p.r.d.Name() != "cpu" {
+				all = append(all, f)
 			}
-			last := f.Calls[len(f.Calls)-1].Op
-			all[last] = append(all[last], f)
 		}
 	}
-	for _, list := range all {
-		slices.SortStableFunc(list, func(a, b *Fusion) int { return cmp.Compare(len(b.Calls), len(a.Calls)) })
-	}
+	slices.SortStableFunc(all, func(a, b *Fusion) int { return cmp.Compare(len(b.Calls), len(a.Calls)) })
 	return all
 }
 
@@ -63,19 +64,14 @@ type match struct {
 	grads []int32 // the gradient's step of each call, -1 if there is none; nil without gradients
 }
 
-// fuseAt replaces the calls of which step i is the last by the first fusion that
-// can do their work.
-func (p *program) fuseAt(list []*Fusion, u *uses, i int32) bool {
-	for _, f := range list {
-		m := &match{
-			Fusion: f, p: p, u: u, calls: make([]int32, len(f.Calls)),
-			leaf: slices.Repeat([]int32{-1}, len(f.Op.Ins)), where: make([]argOf, len(f.Op.Ins)),
-		}
-		if m.call(len(f.Calls)-1, i) && m.undisturbed() && m.gradients() && m.apply() {
-			return true
-		}
+// fuseAt replaces the calls of which step i is the last by a fusion, if it can do
+// their work.
+func (p *program) fuseAt(f *Fusion, u *uses, i int32) bool {
+	m := &match{
+		Fusion: f, p: p, u: u, calls: make([]int32, len(f.Calls)),
+		leaf: slices.Repeat([]int32{-1}, len(f.Op.Ins)), where: make([]argOf, len(f.Op.Ins)),
 	}
-	return false
+	return m.call(len(f.Calls)-1, i) && m.undisturbed() && m.gradients() && m.apply()
 }
 
 func (m *match) last() int { return len(m.Calls) - 1 }

@@ -107,6 +107,11 @@ func (w *writer) stmt(s Stmt) {
 		w.line("load run %s[%s] of %d = %s", s.A.Name, text(s.At), s.N, text(s.X))
 	case *StoreRun:
 		w.line("store run %s[%s] of %d = %s[%s]", s.B.Name, text(s.Off), s.N, s.A.Name, text(s.At))
+	case *Ahead:
+		w.line("ahead, if %s", text(s.C))
+		w.block(s.Body)
+	case *Prefetch:
+		w.line("prefetch %s[%s]", s.B.Name, text(s.Off))
 	case *Barrier:
 		w.line("barrier")
 	case *Fault:

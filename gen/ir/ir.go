@@ -203,8 +203,9 @@ type (
 	}
 	// Bin applies a binary operator to two values of one type.
 	Bin struct {
-		Op   Op
-		X, Y Expr
+		Op    Op
+		X, Y  Expr
+		Rough bool // the last bits do not count (SIMT)
 	}
 	// Select is C ? A : B; C is a Bool of the same width.
 	Select struct{ C, A, B Expr }
@@ -348,6 +349,17 @@ type (
 		X  *Load
 		N  int64
 	}
+	// Ahead is what may be done for what comes later: a language has it, or leaves it
+	// out. It is done where the scalar C holds.
+	Ahead struct {
+		C    Expr
+		Body []Stmt
+	}
+	// Prefetch asks for the memory at element offset Off (SIMT).
+	Prefetch struct {
+		B   *Buffer
+		Off Expr
+	}
 	// StoreRun writes the N elements of a private Array, rounded to the buffer's type,
 	// from element offset Off on, which lies at a multiple of 16 bytes (SIMT).
 	StoreRun struct {
@@ -425,6 +437,8 @@ func (*Move) stmt()          {}
 func (*Repeat) stmt()        {}
 func (*Put) stmt()           {}
 func (*LoadRun) stmt()       {}
+func (*Ahead) stmt()         {}
+func (*Prefetch) stmt()      {}
 func (*StoreRun) stmt()      {}
 func (*Barrier) stmt()       {}
 func (*Fault) stmt()         {}

@@ -54,6 +54,10 @@ func Exprs(s Stmt) []Expr {
 		return present(s.I, s.X, s.N)
 	case *LoadRun:
 		return present(s.At, s.X)
+	case *Ahead:
+		return present(s.C)
+	case *Prefetch:
+		return present(s.Off)
 	case *StoreRun:
 		return present(s.Off, s.At)
 	case *Fault:
@@ -77,6 +81,8 @@ func Blocks(s Stmt) []*[]Stmt {
 		return []*[]Stmt{&s.Body}
 	case *If:
 		return []*[]Stmt{&s.Then, &s.Else}
+	case *Ahead:
+		return []*[]Stmt{&s.Body}
 	}
 	return nil
 }

@@ -182,4 +182,13 @@ var fusionsTable = [...]*runtime.Fusion{
 		},
 		Outs: []runtime.FusedOut{{Call: 1, Index: 0}},
 	},
+	{
+		Op: &layerNormGELUOp,
+		Calls: []runtime.FusedCall{
+			{Op: &layerNormOp, Ins: []runtime.FusedIn{{Call: -1, Index: 0}, {Call: -1, Index: 1}, {Call: -1, Index: 2}}},
+			{Op: &geluOp, Ins: []runtime.FusedIn{{Call: 0, Index: 0}}},
+		},
+		Params: []runtime.FusedParam{{Call: 0, Index: 0}},
+		Outs:   []runtime.FusedOut{{Call: 1, Index: 0}, {Call: 0, Index: 1}, {Call: 0, Index: 2}, {Call: 0, Index: 3}},
+	},
 }

@@ -190,12 +190,12 @@ kernel void kg_dd4f7221_gelu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }
@@ -226,14 +226,14 @@ kernel void kg_dd4f7221_gelu_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }
@@ -259,12 +259,12 @@ kernel void kg_dd4f7221_gelu_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }
@@ -295,14 +295,14 @@ kernel void kg_dd4f7221_gelu_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = kg_to_bf16(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }
@@ -411,15 +411,15 @@ kernel void kg_dd4f7221_gelu_grad_f16(
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	}
 }
@@ -454,8 +454,8 @@ kernel void kg_dd4f7221_gelu_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -463,8 +463,8 @@ kernel void kg_dd4f7221_gelu_grad_f16_wide(
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	}
 }
@@ -492,15 +492,15 @@ kernel void kg_dd4f7221_gelu_grad_bf16(
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	}
 }
@@ -535,8 +535,8 @@ kernel void kg_dd4f7221_gelu_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
-				const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_));
+				const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -544,8 +544,8 @@ kernel void kg_dd4f7221_gelu_grad_bf16_wide(
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
-			const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+			const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 		}
 	}
 }

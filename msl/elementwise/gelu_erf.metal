@@ -428,14 +428,14 @@ kernel void kg_dd4f7221_gelu_erf_grad_f16(
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -471,7 +471,7 @@ kernel void kg_dd4f7221_gelu_erf_grad_f16_wide(
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -480,7 +480,7 @@ kernel void kg_dd4f7221_gelu_erf_grad_f16_wide(
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = half(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -509,14 +509,14 @@ kernel void kg_dd4f7221_gelu_erf_grad_bf16(
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	}
 }
@@ -552,7 +552,7 @@ kernel void kg_dd4f7221_gelu_erf_grad_bf16_wide(
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float t_ = 0.70710677f * x_2_;
-				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_)));
+				d_x_out_[v_] = x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -561,7 +561,7 @@ kernel void kg_dd4f7221_gelu_erf_grad_bf16_wide(
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_ = 0.70710677f * x_2_;
-			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * (x_2_ * 1.1283792f * precise::exp(-(t_ * t_)) * 0.70710677f + (1.0f + kg_erf(t_))));
+			d_x_[p_] = kg_to_bf16(x_2_ > 20.0f ? d_y_2_ : x_2_ < -20.0f ? 0.0f : d_y_2_ * 0.5f * fma(x_2_ * 1.1283792f * precise::exp(-(t_ * t_)), 0.70710677f, 1.0f + kg_erf(t_)));
 		}
 	}
 }

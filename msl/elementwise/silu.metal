@@ -411,14 +411,14 @@ kernel void kg_dd4f7221_silu_grad_f16(
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	}
 }
@@ -454,7 +454,7 @@ kernel void kg_dd4f7221_silu_grad_f16_wide(
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_sigmoid(x_2_);
-				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -463,7 +463,7 @@ kernel void kg_dd4f7221_silu_grad_f16_wide(
 			const float x_2_ = float(x_[p_]);
 			const float d_y_2_ = float(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = half(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	}
 }
@@ -492,14 +492,14 @@ kernel void kg_dd4f7221_silu_grad_bf16(
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	}
 }
@@ -535,7 +535,7 @@ kernel void kg_dd4f7221_silu_grad_bf16_wide(
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_sigmoid(x_2_);
-				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -544,7 +544,7 @@ kernel void kg_dd4f7221_silu_grad_bf16_wide(
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * fma(x_2_, 1.0f - x_sigmoid_, 1.0f));
 		}
 	}
 }

@@ -458,7 +458,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
@@ -470,7 +470,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -517,7 +517,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16_wide(
 				const bool t_3_ = a_2_ < -200.0f;
 				const float a_sigmoid_ = kg_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 			}
 			kg_store_f16x8(d_a_ + p_, d_a_out_);
@@ -532,7 +532,7 @@ kernel void kg_dd4f7221_swiglu_grad_f16_wide(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = half(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = half(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -568,7 +568,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
@@ -580,7 +580,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -627,7 +627,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16_wide(
 				const bool t_3_ = a_2_ < -200.0f;
 				const float a_sigmoid_ = kg_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 			}
 			kg_store_bf16x8(d_a_ + p_, d_a_out_);
@@ -642,7 +642,7 @@ kernel void kg_dd4f7221_swiglu_grad_bf16_wide(
 			const bool t_3_ = a_2_ < -200.0f;
 			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : fma(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}

@@ -391,12 +391,12 @@ kernel void kg_dd4f7221_tanh_grad_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_tanh_ = kg_tanh(float(x_[p_]));
-			d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = half(float(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_tanh_ = kg_tanh(float(x_[p_]));
-			d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = half(float(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	}
 }
@@ -432,14 +432,14 @@ kernel void kg_dd4f7221_tanh_grad_f16_wide(
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				const float x_tanh_ = kg_tanh(x_2_);
-				d_x_out_[v_] = d_y_2_ * (1.0f - x_tanh_ * x_tanh_);
+				d_x_out_[v_] = d_y_2_ * fma(-x_tanh_, x_tanh_, 1.0f);
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_tanh_ = kg_tanh(float(x_[p_]));
-			d_x_[p_] = half(float(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = half(float(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	}
 }
@@ -466,12 +466,12 @@ kernel void kg_dd4f7221_tanh_grad_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	}
 }
@@ -507,14 +507,14 @@ kernel void kg_dd4f7221_tanh_grad_bf16_wide(
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
 				const float x_tanh_ = kg_tanh(x_2_);
-				d_x_out_[v_] = d_y_2_ * (1.0f - x_tanh_ * x_tanh_);
+				d_x_out_[v_] = d_y_2_ * fma(-x_tanh_, x_tanh_, 1.0f);
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_tanh_ = kg_tanh(kg_from_bf16(x_[p_]));
-			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * (1.0f - x_tanh_ * x_tanh_));
+			d_x_[p_] = kg_to_bf16(kg_from_bf16(d_y_[p_]) * fma(-x_tanh_, x_tanh_, 1.0f));
 		}
 	}
 }

@@ -1092,7 +1092,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = float(student_[at_ + d_]);
 					const float teacher_2_ = float(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = half(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
+					d_student_[at_ + d_] = half(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1222,7 +1222,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1238,7 +1238,7 @@ kernel void kg_dd4f7221_kd_loss_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+					d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1341,7 +1341,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
+					d_student_[at_ + d_] = kg_to_bf16(fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1471,7 +1471,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1487,7 +1487,7 @@ kernel void kg_dd4f7221_kd_loss_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+					d_student_out_[v_] = fma(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

@@ -543,7 +543,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -675,7 +675,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_f16_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -806,7 +806,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -938,7 +938,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_n_bf16_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1334,7 +1334,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1466,7 +1466,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_f16_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = float(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1597,7 +1597,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1729,7 +1729,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_t_bf16_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2621,8 +2621,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -2753,8 +2753,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -2818,7 +2818,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -2949,7 +2949,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -3313,8 +3313,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -3445,8 +3445,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -3510,7 +3510,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -3641,7 +3641,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4538,8 +4538,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -4673,8 +4673,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = float(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = half(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -4757,7 +4757,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -4888,7 +4888,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = float(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -5069,8 +5069,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -5204,8 +5204,8 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * fma(x_2_ * (1.0f - x_sigmoid_), fma(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f));
 						}
 					}
 				}
@@ -5288,7 +5288,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -5419,7 +5419,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}

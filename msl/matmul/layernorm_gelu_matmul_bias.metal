@@ -1092,7 +1092,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1237,7 +1237,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1623,7 +1623,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1768,7 +1768,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2203,7 +2203,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2348,7 +2348,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2492,7 +2492,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2637,7 +2637,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -4130,8 +4130,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 						const float gamma_2_ = float(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + float(beta_[k_]);
 						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -4175,7 +4175,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = half(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = half(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -4278,7 +4278,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
@@ -4305,8 +4305,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -4353,7 +4353,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
@@ -4381,7 +4381,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -4536,7 +4536,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4675,7 +4675,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5231,8 +5231,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -5276,7 +5276,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_bf16(fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -5379,7 +5379,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
 					d_rstd_thread_ = fma(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
@@ -5406,8 +5406,8 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * fma(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fma(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f);
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fma(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -5454,7 +5454,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
@@ -5482,7 +5482,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_x_out_[v_] = fma(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_2_] = fma(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -5637,7 +5637,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5776,7 +5776,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -6904,7 +6904,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7043,7 +7043,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7445,7 +7445,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7584,7 +7584,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * fma(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}

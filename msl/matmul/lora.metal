@@ -1157,7 +1157,7 @@ kernel void kg_dd4f7221_lora_f16_3(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = half(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = half(fma(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1292,7 +1292,7 @@ kernel void kg_dd4f7221_lora_f16_3_small(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = half(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = half(fma(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1692,7 +1692,7 @@ kernel void kg_dd4f7221_lora_bf16_3(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fma(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1827,7 +1827,7 @@ kernel void kg_dd4f7221_lora_bf16_3_small(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fma(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}

@@ -660,7 +660,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -804,7 +804,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_f16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -948,7 +948,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1092,7 +1092,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nn_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1520,7 +1520,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1661,7 +1661,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_f16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1802,7 +1802,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1943,7 +1943,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_nt_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2377,7 +2377,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2524,7 +2524,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_f16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2671,7 +2671,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2818,7 +2818,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tn_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3252,7 +3252,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3397,7 +3397,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_f16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3542,7 +3542,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3687,7 +3687,7 @@ kernel void kg_dd4f7221_matmul_bias_gelu_tt_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}

@@ -151,10 +151,10 @@ kernel void kg_dd4f7221_adamw_shadow_f32(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -242,10 +242,10 @@ kernel void kg_dd4f7221_adamw_shadow_f32_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[4];
 	float m_run_[4];
 	float g_run_[4];
@@ -353,10 +353,10 @@ kernel void kg_dd4f7221_adamw_shadow_f16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -444,10 +444,10 @@ kernel void kg_dd4f7221_adamw_shadow_f16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -555,10 +555,10 @@ kernel void kg_dd4f7221_adamw_shadow_bf16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -646,10 +646,10 @@ kernel void kg_dd4f7221_adamw_shadow_bf16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -756,10 +756,10 @@ kernel void kg_dd4f7221_adamw_f32(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -844,10 +844,10 @@ kernel void kg_dd4f7221_adamw_f32_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[4];
 	float m_run_[4];
 	float g_run_[4];
@@ -950,10 +950,10 @@ kernel void kg_dd4f7221_adamw_f16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -1038,10 +1038,10 @@ kernel void kg_dd4f7221_adamw_f16_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -1144,10 +1144,10 @@ kernel void kg_dd4f7221_adamw_bf16(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -1232,10 +1232,10 @@ kernel void kg_dd4f7221_adamw_bf16_wide(
 		device kg_fault *fault [[buffer(9)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];

@@ -131,10 +131,10 @@ kernel void kg_dd4f7221_sgd_shadow_f32(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -200,10 +200,10 @@ kernel void kg_dd4f7221_sgd_shadow_f32_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[4];
 	float g_run_[4];
 	float v_run_[4];
@@ -285,10 +285,10 @@ kernel void kg_dd4f7221_sgd_shadow_f16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -354,10 +354,10 @@ kernel void kg_dd4f7221_sgd_shadow_f16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -439,10 +439,10 @@ kernel void kg_dd4f7221_sgd_shadow_bf16(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -508,10 +508,10 @@ kernel void kg_dd4f7221_sgd_shadow_bf16_wide(
 		device kg_fault *fault [[buffer(8)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -592,10 +592,10 @@ kernel void kg_dd4f7221_sgd_f32(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -658,10 +658,10 @@ kernel void kg_dd4f7221_sgd_f32_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[4];
 	float g_run_[4];
 	float v_run_[4];
@@ -738,10 +738,10 @@ kernel void kg_dd4f7221_sgd_f16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -804,10 +804,10 @@ kernel void kg_dd4f7221_sgd_f16_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -884,10 +884,10 @@ kernel void kg_dd4f7221_sgd_bf16(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -950,10 +950,10 @@ kernel void kg_dd4f7221_sgd_bf16_wide(
 		device kg_fault *fault [[buffer(7)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];

@@ -975,8 +975,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16(
 				if (d_ < size_D_) {
 					const float b_2_ = float(b_[at_ + d_]);
 					const float a_2_ = float(a_[at_ + d_]);
-					d_a_[at_ + d_] = half(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = half(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+					d_a_[at_ + d_] = half(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = half(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -1107,8 +1107,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 			kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
 			kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1125,8 +1125,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 				kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
 				kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1230,8 +1230,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16(
 				if (d_ < size_D_) {
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+					d_a_[at_ + d_] = kg_to_bf16(fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_bf16(fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -1362,8 +1362,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 			kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
 			kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1380,8 +1380,8 @@ kernel void kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					d_a_out_[v_] = fma(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = fma(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 				kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
 				kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);

@@ -916,7 +916,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
 					const float x_2_ = float(x_[at_ + d_]);
-					d_x_[at_ + d_] = half(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+					d_x_[at_ + d_] = half(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -1029,7 +1029,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1045,7 +1045,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+					d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1132,7 +1132,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16(
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+					d_x_[at_ + d_] = kg_to_bf16(fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -1245,7 +1245,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1261,7 +1261,7 @@ kernel void kg_dd4f7221_l2_normalize_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+					d_x_out_[v_] = fma(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

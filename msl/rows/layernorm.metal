@@ -496,7 +496,7 @@ kernel void kg_dd4f7221_layernorm_f16(
 				if (d_ < size_D_) {
 					const float t_2_ = float(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = half(t_3_ * rstd_2_ * float(gamma_[d_]) + float(beta_[d_]));
+					y_[r_ * size_D_ + d_] = half(fma(t_3_ * rstd_2_, float(gamma_[d_]), float(beta_[d_])));
 				}
 			}
 		}
@@ -656,7 +656,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -676,7 +676,7 @@ kernel void kg_dd4f7221_layernorm_f16_wide(
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
 				}
 				kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -792,7 +792,7 @@ kernel void kg_dd4f7221_layernorm_bf16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+					y_[r_ * size_D_ + d_] = kg_to_bf16(fma(t_3_ * rstd_2_, kg_from_bf16(gamma_[d_]), kg_from_bf16(beta_[d_])));
 				}
 			}
 		}
@@ -952,7 +952,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -972,7 +972,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_out_[v_] = fma(t_3_ * rstd_2_, gamma_2_, beta_2_);
 				}
 				kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -1446,7 +1446,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 						const float d_y_2_ = float(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * float(gamma_[d_]);
 						const float t_6_ = float(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = half(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
+						d_x_[row_ * size_D_ + d_] = half(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1605,7 +1605,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
@@ -1628,7 +1628,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+						d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1812,7 +1812,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float t_6_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
+						d_x_[row_ * size_D_ + d_] = kg_to_bf16(fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1971,7 +1971,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
@@ -1994,7 +1994,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+						d_x_out_[v_] = fma(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {

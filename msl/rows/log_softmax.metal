@@ -1334,7 +1334,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = float(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = half(d_y_2_ + d_logtotal_ * precise::exp(float(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = half(fma(d_logtotal_, precise::exp(float(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
 				}
 			}
 		}
@@ -1432,7 +1432,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1448,7 +1448,7 @@ kernel void kg_dd4f7221_log_softmax_grad_f16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1523,7 +1523,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16(
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_bf16(fma(d_logtotal_, precise::exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
 				}
 			}
 		}
@@ -1621,7 +1621,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1637,7 +1637,7 @@ kernel void kg_dd4f7221_log_softmax_grad_bf16_wide(
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * precise::exp(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = fma(d_logtotal_, precise::exp(x_2_ - base_ - logtotal_), d_y_2_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

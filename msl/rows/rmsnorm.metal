@@ -1045,7 +1045,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 						const float d_y_2_ = float(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * float(gamma_[d_]);
 						const float x_2_ = float(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = half(t_3_ * rstd_2_ + t_2_ * x_2_);
+						d_x_[at_2_ + d_] = half(fma(t_3_, rstd_2_, t_2_ * x_2_));
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
@@ -1174,7 +1174,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_x_out_[v_] = fma(t_3_, rstd_2_, t_2_ * x_2_);
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_f16x8(d_x_ + at_2_ + d_, d_x_out_);
@@ -1195,7 +1195,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						d_x_out_[v_] = fma(t_3_, rstd_2_, t_2_ * x_2_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
@@ -1344,7 +1344,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 						const float d_y_2_ = kg_from_bf16(d_y_[at_2_ + d_]);
 						const float t_3_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float x_2_ = kg_from_bf16(x_[at_2_ + d_]);
-						d_x_[at_2_ + d_] = kg_to_bf16(t_3_ * rstd_2_ + t_2_ * x_2_);
+						d_x_[at_2_ + d_] = kg_to_bf16(fma(t_3_, rstd_2_, t_2_ * x_2_));
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {
@@ -1473,7 +1473,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 					const float gamma_2_ = gamma_run_[v_];
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_3_ = d_y_2_ * gamma_2_;
-					d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+					d_x_out_[v_] = fma(t_3_, rstd_2_, t_2_ * x_2_);
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fma(d_y_2_ * x_2_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 				}
 				kg_store_bf16x8(d_x_ + at_2_ + d_, d_x_out_);
@@ -1494,7 +1494,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 						const float gamma_2_ = gamma_run_[v_];
 						const float x_2_ = x_run_[v_];
 						const float t_3_ = d_y_2_ * gamma_2_;
-						d_x_out_[v_] = t_3_ * rstd_2_ + t_2_ * x_2_;
+						d_x_out_[v_] = fma(t_3_, rstd_2_, t_2_ * x_2_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fma(d_y_2_ * x_2_, rstd_2_, 0.0f);
 						} else {

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from cases import LONG, OPS, SIZES, Source, case, op
-from rows import normalise
+from rows import activate
 
 CHOICES = [(ta, tb) for ta in "nt" for tb in "nt"]
 SMALL = [((), (3,), 5, 4), ((2,), (3,), 4, 2), ((), (2, 3), 2, 5), ((), (1,), 1, 1), ((), (2,), 3, 0), ((2, 2), (3,), 2, 3), ((0,), (2,), 3, 4)]
@@ -85,8 +85,8 @@ layers("linear", lambda x, w, bias: {"y": F.linear(x, w.T, bias)}, lambda src, k
 
 
 def normalised_layer(x, w, bias, gamma, beta, eps):
-    n = normalise(x, gamma, beta, eps)
-    return {**n, "y": F.gelu(n["y"], approximate="tanh") @ w + bias}
+    n = activate(x, gamma, beta, eps)
+    return {**n, "y": n["y"] @ w + bias}
 
 
 layers("layernorm_gelu_matmul_bias", normalised_layer, lambda src, k: {"gamma": src.real(k), "beta": src.real(k)})

@@ -62,6 +62,19 @@ def layernorm():
         yield case(label(shape), normalise, ins, ["x", "gamma", "beta"], {"eps": 1e-5}, carry=["y"])
 
 
+def activate(x, gamma, beta, eps):
+    n = normalise(x, gamma, beta, eps)
+    return {**n, "y": F.gelu(n["y"], approximate="tanh")}
+
+
+@op
+def layernorm_gelu():
+    src = Source("layernorm_gelu")
+    for shape in ROWS:
+        ins = {"x": src.real(*shape), "gamma": src.real(shape[-1]), "beta": src.real(shape[-1])}
+        yield case(label(shape), activate, ins, ["x", "gamma", "beta"], {"eps": 1e-5}, carry=["y"])
+
+
 @op
 def rmsnorm():
     src = Source("rmsnorm")

@@ -20,6 +20,10 @@ var rowsFunctions = []function{
 		ops.LayerNorm[f32], ops.LayerNorm[f16], ops.LayerNorm[bf16],
 		ops.LayerNormDeferred[f32], ops.LayerNormDeferred[f16], ops.LayerNormDeferred[bf16],
 	}},
+	{"layernorm_gelu", "", []any{
+		ops.LayerNormGELU[f32], ops.LayerNormGELU[f16], ops.LayerNormGELU[bf16],
+		ops.LayerNormGELUDeferred[f32], ops.LayerNormGELUDeferred[f16], ops.LayerNormGELUDeferred[bf16],
+	}},
 	{"log_softmax", "", []any{
 		ops.LogSoftmax[f32], ops.LogSoftmax[f16], ops.LogSoftmax[bf16],
 		ops.LogSoftmaxDeferred[f32], ops.LogSoftmaxDeferred[f16], ops.LogSoftmaxDeferred[bf16],

@@ -34,6 +34,10 @@ var sequences = []sequence{
 	{"matmul_bias_residual", false, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
 		return ops.ResidualAddDeferred(b, x[3], ops.MatMulBiasNNDeferred(b, x[0], x[1], x[2]))
 	}, [][]int{{5, 7}, {7, 3}, {3}, {5, 3}}},
+	{"layernorm_gelu", false, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
+		y, _, _ := ops.LayerNormDeferred(b, x[0], x[1], x[2], 1e-5)
+		return ops.GELUDeferred(b, y)
+	}, [][]int{{5, 7}, {7}, {7}}},
 	{"layernorm_gelu_matmul_bias", true, func(b *runtime.Batch, x ...runtime.Tensor[f32]) runtime.Tensor[f32] {
 		y, _, _ := ops.LayerNormDeferred(b, x[0], x[3], x[4], 1e-5)
 		return ops.MatMulBiasNTDeferred(b, ops.GELUDeferred(b, y), x[1], x[2])

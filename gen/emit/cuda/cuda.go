@@ -88,6 +88,10 @@ var dialect = &gpu.Dialect{
 	},
 	Rough:    map[expr.Fn]string{expr.FnExp: "kg_rough_exp", expr.FnSigmoid: "kg_rough_sigmoid"},
 	RoughDiv: "kg_rough_div",
+	Await:    "kg_await",
+	Prefetch: "kg_prefetch",
+	Choose:   "kg_choose",
+	Early:    "kg_extent",
 	Head:     entry,
 	Prelude:  prelude,
 	Preamble: preamble,
@@ -136,10 +140,11 @@ func entry(p *gpu.Printer) {
 	p.Line("extern \"C\" __global__ void __launch_bounds__(%s) %s(", bounds, p.F.Symbol)
 	p.Line("\t\tvoid *const *__restrict__ buf, const %s *__restrict__ args, kg_fault *fault, int op) {", args)
 	for _, b := range p.F.Buffers {
-		qual := "const "
+		qual, address := "const ", "kg_tensor"
 		if b.Write {
-			qual = ""
+			qual, address = "", "kg_result"
 		}
-		p.Line("\t%s%s *__restrict__ %s = (%s%s *)buf[%d];", qual, storage(b.Type), gpu.Mangle(b.Name), qual, storage(b.Type), b.Slot)
+		p.Need(address)
+		p.Line("\t%s%s *__restrict__ %s = (%s%s *)%s(buf + %d);", qual, storage(b.Type), gpu.Mangle(b.Name), qual, storage(b.Type), address, b.Slot)
 	}
 }

@@ -18,7 +18,7 @@ func (p *Printer) call(e *ir.Call) string {
 		}
 		return p.apply(name, e.Args...)
 	}
-	if name, ok := p.Rough[e.Fn]; ok && (e.Rough || p.F.Rough()) {
+	if name, ok := p.Rough[e.Fn]; ok && e.Rough {
 		return p.convertTo(name, p.expr(e.Args[0]))
 	}
 	if name, ok := p.Ours[e.Fn]; ok {

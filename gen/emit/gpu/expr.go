@@ -196,7 +196,7 @@ func (p *Printer) binary(e *ir.Bin) (string, int) {
 	if elem != ir.F32 && (e.Op == ir.Div || e.Op == ir.Rem) {
 		return p.floored(e), precAtom
 	}
-	if elem == ir.F32 && e.Op == ir.Div && p.F.Rough() && p.RoughDiv != "" {
+	if elem == ir.F32 && e.Op == ir.Div && e.Rough && p.RoughDiv != "" {
 		return p.helper(p.RoughDiv, e.X, e.Y), precAtom
 	}
 	if name := wrapping[e.Op]; name != "" && p.data.has(e) {
@@ -255,7 +255,25 @@ func (p *Printer) choice(e *ir.Select) (string, int) {
 	if c, ok := e.C.(*ir.Bin); ok && c.Op == ir.Lt && c.X == e.A && c.Y == e.B && e.A.Type().Elem == ir.I64 {
 		return p.apply("min", e.A, e.B), precAtom
 	}
+	if p.Choose != "" && e.A.Type().Elem == ir.F32 && (computes(e.A) || computes(e.B)) {
+		return p.helper(p.Choose, e.C, e.A, e.B), precAtom
+	}
 	return p.at(e.C, precOr) + " ? " + p.at(e.A, precOr) + " : " + p.at(e.B, precChoice), precChoice
+}
+
+// computes reports whether e calls a function, and reads nothing that another value may
+// have to be there for.
+func computes(e ir.Expr) bool {
+	calls, reads := false, false
+	ir.WalkExpr(e, func(e ir.Expr) {
+		switch e.(type) {
+		case *ir.Call:
+			calls = true
+		case *ir.Load, *ir.At:
+			reads = true
+		}
+	})
+	return calls && !reads
 }
 
 func (p *Printer) convert(e *ir.Conv) (string, int) {

@@ -33,10 +33,21 @@ type Dialect struct {
 	OwnFolds  bool   // the prelude has kg_simd_sum and its like
 	Library   map[expr.Fn]string
 	Ours      map[expr.Fn]string // of the prelude
-	// Rough and RoughDiv take the place of functions and of the quotient of floats in
-	// rough kernels, and for rough calls: their errors are at most 1e-5 of the value.
+	// Rough and RoughDiv take the place of functions and of the quotient of floats where
+	// those are rough: their errors are at most 1e-5 of the value.
 	Rough    map[expr.Fn]string
 	RoughDiv string
+	// Await is the helper that waits for what the kernels before have written, where a
+	// kernel may begin before their end; it reads nothing but its parameters until then.
+	Await string
+	// Early is the helper that reads an extent before that; empty where reading it needs none.
+	Early string
+	// Prefetch is the helper that asks for memory before it is read; empty where there is
+	// none.
+	Prefetch string
+	// Choose is the helper that picks one of two floats that are both computed; empty
+	// where the compiler is left to say whether a branch is better.
+	Choose string
 	// Head writes the entry point of a kernel up to its opening brace.
 	Head     func(p *Printer)
 	Prelude  string   // every helper, as Helpers has them
@@ -152,9 +163,8 @@ func (p *Printer) HasBarrier() bool {
 	return found
 }
 
-// prologue declares arrays and extents, and ends a guarded kernel whose program
-// has a fault. Where there are barriers one thread decides for the group, since
-// the word may be set meanwhile.
+// prologue declares arrays and extents, waits for the kernels before where the language
+// has kernels that begin early, and ends a guarded one whose program has a fault.
 func (p *Printer) prologue() {
 	for _, a := range p.F.Arrays {
 		if !a.Private {
@@ -165,32 +175,13 @@ func (p *Printer) prologue() {
 			p.Line("%s%s %s %s[%d];", wide, p.Shared, p.Elem[a.Type], Mangle(a.Name), a.Len)
 		}
 	}
-	if p.F.Guarded {
-		p.Need("kg_stopped")
-		if p.HasBarrier() {
-			p.Line("%s %s stopped;", p.Shared, p.Elem[ir.U32])
-			p.Line("if (%s == 0u) {", p.Positions[ir.Thread])
-			p.Line("\tstopped = kg_stopped(fault) ? 1u : 0u;")
-			p.Line("}")
-			p.Line("%s", p.Barrier(false))
-			p.Line("if (stopped != 0u) {")
-		} else {
-			p.Line("if (kg_stopped(fault)) {")
-		}
-		p.Line("\treturn;")
-		p.Line("}")
+	p.extents()
+	if p.Await != "" {
+		p.Need(p.Await)
+		p.Line("%s();", p.Await)
 	}
-	read := map[*ir.Field]bool{}
-	ir.WalkExprs(p.F.Body, func(e ir.Expr) {
-		if g, ok := e.(*ir.Get); ok {
-			read[g.F] = true
-		}
-	})
-	for _, f := range p.F.Fields {
-		if f.Type == ir.I64 && read[f] {
-			id := p.fields[f]
-			p.Line("const int %s = int(%s%s);", id, p.Args, id)
-		}
+	if p.F.Guarded {
+		p.guard()
 	}
 	for _, a := range p.F.Arrays {
 		if a.Private {
@@ -200,4 +191,47 @@ func (p *Printer) prologue() {
 	for _, m := range p.F.Blocks {
 		p.Line("%s %s[%d];", p.blockType(m.Type), Mangle(m.Name), m.Len)
 	}
+}
+
+// extents declares what the parameter block says of the shapes and is read.
+func (p *Printer) extents() {
+	read := map[*ir.Field]bool{}
+	ir.WalkExprs(p.F.Body, func(e ir.Expr) {
+		if g, ok := e.(*ir.Get); ok {
+			read[g.F] = true
+		}
+	})
+	for _, f := range p.F.Fields {
+		if f.Type == ir.I64 && read[f] {
+			id := p.fields[f]
+			p.Line("const int %s = %s;", id, p.extent(id))
+		}
+	}
+}
+
+// extent is the value of a field of the parameter block that is an extent.
+func (p *Printer) extent(field string) string {
+	if p.Early == "" {
+		return "int(" + p.Args + field + ")"
+	}
+	p.Need(p.Early)
+	return p.Early + "(&" + p.Args + field + ")"
+}
+
+// guard ends a kernel whose program has a fault. Where there are barriers one thread
+// decides for the group, since the word may be set meanwhile.
+func (p *Printer) guard() {
+	p.Need("kg_stopped")
+	if p.HasBarrier() {
+		p.Line("%s %s stopped;", p.Shared, p.Elem[ir.U32])
+		p.Line("if (%s == 0u) {", p.Positions[ir.Thread])
+		p.Line("\tstopped = kg_stopped(fault) ? 1u : 0u;")
+		p.Line("}")
+		p.Line("%s", p.Barrier(false))
+		p.Line("if (stopped != 0u) {")
+	} else {
+		p.Line("if (kg_stopped(fault)) {")
+	}
+	p.Line("\treturn;")
+	p.Line("}")
 }

@@ -42,6 +42,13 @@ func (p *Printer) stmt(s ir.Stmt) {
 		p.loadRun(s)
 	case *ir.StoreRun:
 		p.storeRun(s)
+	case *ir.Ahead:
+		if p.Prefetch != "" {
+			p.branch(&ir.If{C: s.C, Then: s.Body})
+		}
+	case *ir.Prefetch:
+		p.Need(p.Prefetch)
+		p.Line("%s(%s);", p.Prefetch, p.pointer(s.B.Name, s.Off))
 	case *ir.Barrier:
 		p.Line("%s", p.Barrier(s.Device))
 	case *ir.Fault:

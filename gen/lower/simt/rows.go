@@ -84,6 +84,7 @@ func (r *row) block(c *plan.Chunk) {
 	}
 	r.loop("row", from, to, lower.Int(1), func(at ir.Expr) {
 		r.first = bin(ir.Eq, at, from)
+		r.ahead(lower.AddI(at, lower.Int(1)), to)
 		r.bind(r.k.Par, at)
 		r.one()
 		if len(r.k.Passes()) == 1 {
@@ -259,6 +260,26 @@ func (r *row) readFirst() {
 			}
 		})
 	}
+}
+
+// ahead asks for the next row of a block that ends before row end, which comes from memory
+// while the row at hand is computed.
+func (r *row) ahead(next, end ir.Expr) {
+	if len(r.held) == 0 {
+		return
+	}
+	s := &ir.Ahead{C: less(next, end)}
+	r.In(&s.Body, func() {
+		r.bind(r.k.Par, next)
+		r.within(func(_, at ir.Expr) {
+			r.bind(r.k.Red, at)
+			for _, e := range r.held {
+				run := r.place(e, r.innerAt())
+				r.Emit(&ir.Prefetch{B: run.B, Off: run.Off})
+			}
+		})
+	})
+	r.Emit(s)
 }
 
 // readFirstAlone reports whether stores replace old values of inouts that readFirst has

@@ -127,6 +127,7 @@ func (l *lowering) finish() (*Kernel, error) {
 	if n := sharedBytes(f); n > maxShared {
 		return nil, fmt.Errorf("%s: needs %d bytes of shared memory, a group has %d: split the steps over two specs", f.Symbol, n, maxShared)
 	}
+	f.Relax()
 	prune(f)
 	rename(f)
 	l.out.Threads = f.Threads

@@ -34,17 +34,17 @@ func (d *Device) loadFrame() error {
 	if err := d.load([]unit{{frameSource, "kernels"}}); err != nil {
 		return err
 	}
-	var begin, end unsafe.Pointer
+	var begin, end kernel
 	for _, f := range []struct {
 		name string
-		fn   *unsafe.Pointer
+		fn   *kernel
 	}{{"kgb_begin", &begin}, {"kgb_end", &end}, {"kgb_copy", &d.copy}, {"kgb_copy_if", &d.restore}, {"kgb_fill", &d.fill}} {
 		var err error
 		if *f.fn, err = d.function(frameSource, f.name, 1); err != nil {
 			return err
 		}
 	}
-	C.kgc_set_frame(d.c, begin, end)
+	C.kgc_set_frame(d.c, begin.fn, end.fn)
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (d *Device) units(cmds []backend.Command, products []*C.kgc_product) []unit
 	seen := map[string]bool{}
 	for i := range cmds {
 		c := &cmds[i]
-		if c.Kind != backend.Kernel || c.Source == nil || products[i] != nil || d.modules[*c.Source] != nil || seen[*c.Source] {
+		if c.Kind != backend.Kernel || c.Source == nil || products[i] != nil || d.modules[*c.Source].handle != nil || seen[*c.Source] {
 			continue
 		}
 		seen[*c.Source] = true
@@ -100,23 +100,43 @@ func (d *Device) loadModule(u unit, cubin []byte) error {
 	if err := d.err(C.kgc_load_module(d.c, unsafe.Pointer(unsafe.SliceData(cubin)), &m)); err != nil {
 		return fmt.Errorf("cuda: kernel %s cannot be loaded: %w", u.name, err)
 	}
-	d.modules[u.source] = m
+	d.modules[u.source] = module{m, d.waits(u.source)}
 	return nil
 }
 
+// module is a loaded source.
+type module struct {
+	handle unsafe.Pointer
+	early  bool // its kernels wait themselves for those before them
+}
+
+// kernel is a function of a module.
+type kernel struct {
+	fn    unsafe.Pointer
+	early bool
+}
+
 // function returns a kernel of a source that is loaded, for blocks of so many threads.
-func (d *Device) function(source, name string, threads int) (unsafe.Pointer, error) {
+func (d *Device) function(source, name string, threads int) (kernel, error) {
+	m := d.modules[source]
 	var fn unsafe.Pointer
 	var most C.int32_t
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
-	if err := d.err(C.kgc_function(d.c, d.modules[source], s, &fn, &most)); err != nil {
-		return nil, fmt.Errorf("cuda: the source of kernel %s does not define it: %w", name, err)
+	if err := d.err(C.kgc_function(d.c, m.handle, s, &fn, &most)); err != nil {
+		return kernel{}, fmt.Errorf("cuda: the source of kernel %s does not define it: %w", name, err)
 	}
 	if threads > int(most) {
-		return nil, fmt.Errorf("cuda: kernel %s has blocks of %d threads, of which its registers and shared memory allow %d", name, threads, most)
+		return kernel{}, fmt.Errorf("cuda: kernel %s has blocks of %d threads, of which its registers and shared memory allow %d", name, threads, most)
 	}
-	return fn, nil
+	return kernel{fn, m.early}, nil
+}
+
+// waits reports whether the kernels of a source wait themselves for those before them,
+// as the generated ones do on cards that can begin one kernel before the end of another:
+// those of compute capability 9.0 and up, in graphs from version 12.3 of the driver on.
+func (d *Device) waits(source string) bool {
+	return d.c.major >= 9 && d.c.version >= 12030 && strings.Contains(source, "griddepcontrol.wait")
 }
 
 // options are those that kernels are compiled with.

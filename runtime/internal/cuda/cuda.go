@@ -31,18 +31,18 @@ import (
 type Device struct {
 	c *C.kgc_device
 
-	mu       sync.Mutex                // guards what follows
-	modules  map[string]unsafe.Pointer // by source
-	compiled int                       // sources that NVRTC compiled
-	spare    map[int64][]twins         // by size
+	mu       sync.Mutex        // guards what follows
+	modules  map[string]module // by source
+	compiled int               // sources that NVRTC compiled
+	spare    map[int64][]twins // by size
 	products map[productKey]*C.kgc_product
 
-	copy, restore, fill unsafe.Pointer // functions of kernels.cu
+	copy, restore, fill kernel // functions of kernels.cu
 }
 
 // Open opens the card with this number, as CUDA counts them.
 func Open(ordinal int) (*Device, error) {
-	d := &Device{c: C.kgc_new(), modules: map[string]unsafe.Pointer{}, spare: map[int64][]twins{}}
+	d := &Device{c: C.kgc_new(), modules: map[string]module{}, spare: map[int64][]twins{}}
 	if d.c == nil {
 		return nil, backend.ErrMemory
 	}
@@ -138,7 +138,7 @@ func (d *Device) Now() int64 { return int64(C.kgc_now()) }
 // Close releases everything.
 func (d *Device) Close() {
 	for _, m := range d.modules {
-		C.kgc_unload_module(d.c, m)
+		C.kgc_unload_module(d.c, m.handle)
 	}
 	for _, p := range d.products {
 		if p != nil {

@@ -4,6 +4,7 @@
 #define KGEN_CUDA_DEVICE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "driver.h"
 
@@ -51,7 +52,8 @@ typedef struct kgc_cmd {
 	kgc_product *product;                       /* in the place of a kernel */
 	int32_t left_at, right_at, out_at, bias_at; /* its addresses among the command's; bias_at may be negative */
 	uint32_t grid[3], threads;
-	int32_t op, unused;
+	int32_t op;
+	bool early; /* the kernel waits itself for those before it, and may begin before their end */
 	int64_t buf, block;
 } kgc_cmd;
 

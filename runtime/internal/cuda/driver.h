@@ -37,6 +37,27 @@ enum {
 	CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 };
 
+/* What a launch says beside its arguments. */
+typedef struct CUlaunchAttribute {
+	int id;
+	char pad[4];
+	union {
+		char pad[64];
+		int programmaticStreamSerializationAllowed;
+	} value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig {
+	unsigned gridDimX, gridDimY, gridDimZ;
+	unsigned blockDimX, blockDimY, blockDimZ;
+	unsigned sharedMemBytes;
+	CUstream hStream;
+	CUlaunchAttribute *attrs;
+	unsigned numAttrs;
+} CUlaunchConfig;
+
+enum { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+
 /* X(name, symbol of the library, parameters); cuda.h gives the newer of several
  * versions of a function its plain name. */
 #define KGC_DRIVER(X) \
@@ -77,8 +98,7 @@ enum {
 	X(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec, CUstream)) \
 	X(cuGraphDestroy, "cuGraphDestroy", (CUgraph)) \
 	X(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec)) \
-	X(cuLaunchKernel, "cuLaunchKernel", \
-	  (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))
+	X(cuLaunchKernelEx, "cuLaunchKernelEx", (const CUlaunchConfig *, CUfunction, void **, void **))
 
 typedef int nvrtcResult;
 typedef struct _nvrtcProgram *nvrtcProgram;

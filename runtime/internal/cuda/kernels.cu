@@ -38,6 +38,14 @@ extern "C" __global__ void kgb_end(const kgc_head *head, int *failed, const kgc_
 	failed[head->seq % history] = state->skipped || state->fault.set != 0;
 }
 
+// Waits for the kernels before, and lets the next one begin that waits likewise.
+static __device__ void await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 struct kgb_move_args {
 	long long bytes;
 	unsigned long long pattern;
@@ -71,16 +79,19 @@ static __device__ void copy(char *dst, const char *src, long long bytes) {
 
 // buf[0] ← buf[1], which are the same or lie apart.
 extern "C" __global__ void kgb_copy(void *const *buf, const kgb_move_args *args, kg_fault *fault, int op) {
+	await();
 	copy((char *)buf[0], (const char *)buf[1], args->bytes);
 }
 
 // The same after a fault, else nothing.
 extern "C" __global__ void kgb_copy_if(void *const *buf, const kgb_move_args *args, kg_fault *fault, int op) {
+	await();
 	if (fault->set != 0) copy((char *)buf[0], (const char *)buf[1], args->bytes);
 }
 
 // buf[0] ← pattern, again and again.
 extern "C" __global__ void kgb_fill(void *const *buf, const kgb_move_args *args, kg_fault *fault, int op) {
+	await();
 	unsigned long long pattern = args->pattern;
 	long long from = (long long)blockIdx.x * tile, n = args->bytes - from < tile ? args->bytes - from : tile;
 	char *dst = (char *)buf[0] + from;

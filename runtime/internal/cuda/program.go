@@ -98,24 +98,25 @@ func (c *code) add(cmd *backend.Command, product *C.kgc_product, buf int64) erro
 		out.product = product
 		out.left_at, out.right_at, out.out_at, out.bias_at = C.int32_t(q.B), C.int32_t(q.A), C.int32_t(q.C), C.int32_t(q.Bias)
 	case cmd.Kind == backend.Kernel:
-		fn, err := c.dev.function(*cmd.Source, cmd.Name, cmd.Threads)
+		k, err := c.dev.function(*cmd.Source, cmd.Name, cmd.Threads)
 		if err != nil {
 			return err
 		}
-		out.fn, out.threads = fn, C.uint32_t(cmd.Threads)
+		out.fn, out.early, out.threads = k.fn, C.bool(k.early), C.uint32_t(cmd.Threads)
 		for i, n := range cmd.Grid {
 			out.grid[i] = C.uint32_t(n)
 		}
 	default:
-		out.fn, out.threads = c.dev.mover(cmd), moveThreads
+		k := c.dev.mover(cmd)
+		out.fn, out.early, out.threads = k.fn, C.bool(k.early), moveThreads
 		out.grid = [3]C.uint32_t{C.uint32_t(max((cmd.Bytes+moveTile-1)/moveTile, 1)), 1, 1}
 	}
 	c.cmds = append(c.cmds, out)
 	return nil
 }
 
-// mover is the kernel of a copy or fill.
-func (d *Device) mover(cmd *backend.Command) unsafe.Pointer {
+// mover returns the kernel of a copy or fill.
+func (d *Device) mover(cmd *backend.Command) kernel {
 	switch {
 	case cmd.Kind == backend.Fill:
 		return d.fill

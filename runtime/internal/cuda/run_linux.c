@@ -25,16 +25,19 @@ static kgc_status launch(kgc_device *d, kgc_program *p, const kgc_cmd *c) {
 	CUdeviceptr buf = p->dev + c->buf, block = p->dev + c->block, fault = p->dev + p->state;
 	int op = c->op;
 	if (c->product != NULL) return kgc_multiply(d, c, (const uint64_t *)(p->host + c->buf));
+	CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.programmaticStreamSerializationAllowed = 1};
+	CUlaunchConfig at = {c->grid[0], c->grid[1], c->grid[2], c->threads, 1, 1, 0, d->run, &early, c->early ? 1 : 0};
 	void *args[] = {&buf, &block, &fault, &op};
-	KGC_TRY(cuLaunchKernel, c->fn, c->grid[0], c->grid[1], c->grid[2], c->threads, 1, 1, 0, d->run, args, NULL);
+	KGC_TRY(cuLaunchKernelEx, &at, c->fn, args, NULL);
 	return KGC_OK;
 }
 
 /* The kernel that begins a run, or that ends it. */
 static kgc_status frame(kgc_device *d, kgc_program *p, CUfunction fn) {
 	CUdeviceptr head = p->dev, state = p->dev + p->state;
+	CUlaunchConfig at = {1, 1, 1, 1, 1, 1, 0, d->run, NULL, 0};
 	void *args[] = {&head, &d->failed, &state};
-	KGC_TRY(cuLaunchKernel, fn, 1, 1, 1, 1, 1, 1, 0, d->run, args, NULL);
+	KGC_TRY(cuLaunchKernelEx, &at, fn, args, NULL);
 	return KGC_OK;
 }
 

@@ -59,6 +59,7 @@ def cases(dtype):
     yield both("add", lambda a, b: a + b, x, y)
     yield both("softmax", lambda t: F.softmax(t, -1), x)
     yield both("layernorm", lambda t, g, b: F.layer_norm(t, (COLS,), g, b), x, gamma, beta)
+    yield both("layernorm gelu", lambda t, g, b: gelu(F.layer_norm(t, (COLS,), g, b)), x, gamma, beta)
     _, mean, rstd = torch.ops.aten.native_layer_norm(x, (COLS,), gamma, beta, 1e-5)
     yield "layernorm backward", layernorm_backward_eager, layernorm_backward, (y, x, mean, rstd, gamma)
     yield both("embedding", lambda i, t: F.embedding(i, t), ids, table)

@@ -100,6 +100,10 @@ func operations[T float32 | runtime.Float16](d *runtime.Device, name string, of 
 		z, _, _ := ops.LayerNormDeferred(b, x, gamma, beta, ops.LayerNormEps)
 		return one(z)
 	})
+	measure("layernorm gelu", 2*n, 0, func(b *runtime.Batch) []runtime.Operand {
+		z, _, _ := ops.LayerNormGELUDeferred(b, x, gamma, beta, ops.LayerNormEps)
+		return one(z)
+	})
 	_, mean, rstd, err := ops.LayerNorm(x, gamma, beta, ops.LayerNormEps)
 	if err != nil {
 		log.Fatal(err)

@@ -15,6 +15,12 @@ static inline unsigned short kg_to_f16(float x) {
 	return u;
 }
 
+static inline void *kg_tensor(void *const *p) { return *p; }
+
+static inline int kg_extent(const long long *p) { return int(*p); }
+
+static inline void kg_await() {}
+
 static inline unsigned kg_shared_address(const void *) { return 0; }
 
 // The rows that the lanes name begin at multiples of 16 bytes; the eight of a matrix lie

@@ -10,6 +10,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -211,6 +253,17 @@ __device__ __forceinline__ int kg_sign(int x) {
 	return (x > 0) - (x < 0);
 }
 
+// Asks for memory that will be read soon, into the cache that the whole card shares.
+__device__ __forceinline__ void kg_prefetch(const void *p) {
+	asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
@@ -226,8 +279,9 @@ __device__ __forceinline__ float kg_rough_exp(float x) {
 
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = kg_rough_exp(-fabsf(x));
-	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // The quotient to two units in its last place: the reciprocal of a divisor that many

@@ -73,12 +73,12 @@ kernel void kg_21128c30_gelu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }
@@ -109,14 +109,14 @@ kernel void kg_21128c30_gelu_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+				y_out_[v_] = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = float(x_[p_]);
-			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_)));
+			y_[p_] = half(x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * x_2_ * x_2_, x_2_, x_2_)));
 		}
 	}
 }

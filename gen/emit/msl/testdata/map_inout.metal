@@ -130,10 +130,10 @@ kernel void kg_21128c30_adamw_bf16(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	const int from_ = int(group.x) * 2048;
 	const int thread_ = int(tid);
 	if (from_ + 2048 <= size_P_) {
@@ -221,10 +221,10 @@ kernel void kg_21128c30_adamw_bf16_wide(
 		device kg_fault *fault [[buffer(10)]],
 		uint3 group [[threadgroup_position_in_grid]],
 		uint tid [[thread_index_in_threadgroup]]) {
+	const int size_P_ = int(args.size_P_);
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args.size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];

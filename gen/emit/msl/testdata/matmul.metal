@@ -266,7 +266,7 @@ kernel void kg_21128c30_matmul_bias_gelu_f16(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -407,7 +407,7 @@ kernel void kg_21128c30_matmul_bias_gelu_f16_small(
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * fma(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)));
 							if (args.wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}

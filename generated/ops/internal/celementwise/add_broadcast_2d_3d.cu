@@ -23,6 +23,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -132,12 +174,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ y_ = (const float *)buf[0];
-	const float *__restrict__ a_ = (const float *)buf[1];
-	float *__restrict__ sum_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -171,12 +214,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ y_ = (const float *)buf[0];
-	const float *__restrict__ a_ = (const float *)buf[1];
-	float *__restrict__ sum_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ sum_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[4];
 	float a_run_[4];
 	float sum_out_[4];
@@ -223,12 +267,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -262,12 +307,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
@@ -314,12 +360,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -353,12 +400,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ sum_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ sum_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[8];
 	float a_run_[8];
 	float sum_out_[8];
@@ -405,12 +453,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_sum_ = (const float *)buf[0];
-	float *__restrict__ d_a_ = (float *)buf[1];
+	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -458,11 +507,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_sum_ = (const float *)buf[0];
-	float *__restrict__ d_y_ = (float *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_y_ = (float *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -496,11 +546,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_sum_ = (const float *)buf[0];
-	float *__restrict__ d_y_ = (float *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const float *__restrict__ d_sum_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_y_ = (float *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_sum_run_[4];
 	float d_y_out_[4];
 	const int n_ = size_B_ * size_L_ * size_D_;
@@ -538,12 +589,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -591,11 +643,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -629,11 +682,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_sum_run_[8];
 	float d_y_out_[8];
 	const int n_ = size_B_ * size_L_ * size_D_;
@@ -671,12 +725,13 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_a_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_D_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -724,11 +779,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -762,11 +818,12 @@ struct kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_add_broadcast_2d_3d_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ d_sum_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_sum_run_[8];
 	float d_y_out_[8];
 	const int n_ = size_B_ * size_L_ * size_D_;

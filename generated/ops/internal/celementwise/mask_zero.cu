@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -133,12 +175,13 @@ struct kg_dd4f7221_mask_zero_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const float *__restrict__ y_ = (const float *)buf[1];
-	float *__restrict__ z_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ z_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -172,12 +215,13 @@ struct kg_dd4f7221_mask_zero_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const float *__restrict__ y_ = (const float *)buf[1];
-	float *__restrict__ z_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ z_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[4];
 	float z_out_[4];
 	const int n_ = size_B_ * size_L_ * size_D_;
@@ -221,12 +265,13 @@ struct kg_dd4f7221_mask_zero_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -260,12 +305,13 @@ struct kg_dd4f7221_mask_zero_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[8];
 	float z_out_[8];
 	const int n_ = size_B_ * size_L_ * size_D_;
@@ -309,12 +355,13 @@ struct kg_dd4f7221_mask_zero_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -348,12 +395,13 @@ struct kg_dd4f7221_mask_zero_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mask_zero_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_mask_zero_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ z_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ z_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float y_run_[8];
 	float z_out_[8];
 	const int n_ = size_B_ * size_L_ * size_D_;

@@ -22,6 +22,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -146,11 +188,12 @@ struct kg_dd4f7221_maximum_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -179,11 +222,12 @@ struct kg_dd4f7221_maximum_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
@@ -224,11 +268,12 @@ struct kg_dd4f7221_maximum_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -257,11 +302,12 @@ struct kg_dd4f7221_maximum_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
@@ -302,11 +348,12 @@ struct kg_dd4f7221_maximum_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -335,11 +382,12 @@ struct kg_dd4f7221_maximum_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
@@ -380,12 +428,13 @@ struct kg_dd4f7221_maximum_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -421,12 +470,13 @@ struct kg_dd4f7221_maximum_grad_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[4];
 	float b_run_[4];
@@ -500,11 +550,12 @@ struct kg_dd4f7221_maximum_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_b_ = (float *)buf[1];
+	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_sums_ = int(args->size_P_sums_);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_S_ - from_, 32);
@@ -547,12 +598,13 @@ struct kg_dd4f7221_maximum_grad_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -581,12 +633,13 @@ struct kg_dd4f7221_maximum_grad_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float d_y_run_[4];
@@ -630,12 +683,13 @@ struct kg_dd4f7221_maximum_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -671,12 +725,13 @@ struct kg_dd4f7221_maximum_grad_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -750,11 +805,12 @@ struct kg_dd4f7221_maximum_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_sums_ = int(args->size_P_sums_);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_S_ - from_, 32);
@@ -797,12 +853,13 @@ struct kg_dd4f7221_maximum_grad_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -831,12 +888,13 @@ struct kg_dd4f7221_maximum_grad_f16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float d_y_run_[8];
@@ -880,12 +938,13 @@ struct kg_dd4f7221_maximum_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -921,12 +980,13 @@ struct kg_dd4f7221_maximum_grad_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	float *__restrict__ d_b_reduced_block_ = (float *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -1000,11 +1060,12 @@ struct kg_dd4f7221_maximum_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_maximum_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_b_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_b_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_b_reduced_parts_[512];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_sums_ = int(args->size_P_sums_);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_sums_ = kg_extent(&args->size_P_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_S_ - from_, 32);
@@ -1047,12 +1108,13 @@ struct kg_dd4f7221_maximum_grad_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int n_ = size_P_ * size_S_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1081,12 +1143,13 @@ struct kg_dd4f7221_maximum_grad_bf16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_maximum_grad_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	const int size_S_ = int(args->size_S_);
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	const int size_S_ = kg_extent(&args->size_S_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float d_y_run_[8];

@@ -22,6 +22,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -48,6 +90,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 		return (unsigned short)((bits >> 16) | 0x40u);
 	}
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -131,9 +179,10 @@ struct kg_dd4f7221_pow_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -160,9 +209,10 @@ struct kg_dd4f7221_pow_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[4];
 	float y_out_[4];
 	const int from_ = int(blockIdx.x) * 2048;
@@ -197,9 +247,10 @@ struct kg_dd4f7221_pow_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -226,9 +277,10 @@ struct kg_dd4f7221_pow_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
@@ -263,9 +315,10 @@ struct kg_dd4f7221_pow_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -292,9 +345,10 @@ struct kg_dd4f7221_pow_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
@@ -329,10 +383,11 @@ struct kg_dd4f7221_pow_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -363,10 +418,11 @@ struct kg_dd4f7221_pow_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_y_run_[4];
 	float x_run_[4];
 	float d_x_out_[4];
@@ -385,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * powf(x_2_, t_3_);
+				d_x_out_[v_] = kg_choose(t_2_, 0.0f, d_y_2_ * t_ * powf(x_2_, t_3_));
 			}
 			kg_store_f32x4(d_x_ + p_, d_x_out_);
 		}
@@ -408,10 +464,11 @@ struct kg_dd4f7221_pow_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -442,10 +499,11 @@ struct kg_dd4f7221_pow_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -464,7 +522,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * powf(x_2_, t_3_);
+				d_x_out_[v_] = kg_choose(t_2_, 0.0f, d_y_2_ * t_ * powf(x_2_, t_3_));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -487,10 +545,11 @@ struct kg_dd4f7221_pow_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -521,10 +580,11 @@ struct kg_dd4f7221_pow_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pow_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_y_run_[8];
 	float x_run_[8];
 	float d_x_out_[8];
@@ -543,7 +603,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pow_grad_bf16_wide
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = t_2_ ? 0.0f : d_y_2_ * t_ * powf(x_2_, t_3_);
+				d_x_out_[v_] = kg_choose(t_2_, 0.0f, d_y_2_ * t_ * powf(x_2_, t_3_));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}

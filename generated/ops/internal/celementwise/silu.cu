@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -53,6 +95,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
@@ -68,8 +116,9 @@ __device__ __forceinline__ float kg_rough_exp(float x) {
 
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = kg_rough_exp(-fabsf(x));
-	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -151,9 +200,10 @@ struct kg_dd4f7221_silu_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -161,12 +211,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32(
 		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = x_[p_];
-			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+			y_[p_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_sigmoid(x_2_)));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
-			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+			y_[p_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_sigmoid(x_2_)));
 		}
 	}
 }
@@ -178,9 +228,10 @@ struct kg_dd4f7221_silu_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[4];
 	float y_out_[4];
 	const int from_ = int(blockIdx.x) * 2048;
@@ -193,14 +244,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f32_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+				y_out_[v_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_sigmoid(x_2_)));
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = x_[p_];
-			y_[p_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_sigmoid(x_2_);
+			y_[p_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_sigmoid(x_2_)));
 		}
 	}
 }
@@ -212,9 +263,10 @@ struct kg_dd4f7221_silu_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -222,12 +274,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	}
 }
@@ -239,9 +291,10 @@ struct kg_dd4f7221_silu_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
@@ -254,14 +307,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_f16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_);
+				y_out_[v_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_)));
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
-			y_[p_] = kg_to_f16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	}
 }
@@ -273,9 +326,10 @@ struct kg_dd4f7221_silu_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -283,12 +337,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	}
 }
@@ -300,9 +354,10 @@ struct kg_dd4f7221_silu_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
@@ -315,14 +370,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_bf16_wide(
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_run_[v_];
-				y_out_[v_] = x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_);
+				y_out_[v_] = kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_)));
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
-			y_[p_] = kg_to_bf16(x_2_ > 200.0f ? x_2_ : x_2_ < -200.0f ? 0.0f : x_2_ * kg_rough_sigmoid(x_2_));
+			y_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, x_2_, kg_choose(x_2_ < -200.0f, 0.0f, x_2_ * kg_rough_sigmoid(x_2_))));
 		}
 	}
 }
@@ -334,10 +389,11 @@ struct kg_dd4f7221_silu_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -366,10 +422,11 @@ struct kg_dd4f7221_silu_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[4];
 	float d_y_run_[4];
 	float d_x_out_[4];
@@ -407,10 +464,11 @@ struct kg_dd4f7221_silu_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -420,14 +478,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16(
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	}
 }
@@ -439,10 +497,11 @@ struct kg_dd4f7221_silu_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
@@ -459,7 +518,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16_wide
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+				d_x_out_[v_] = kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f)));
 			}
 			kg_store_f16x8(d_x_ + p_, d_x_out_);
 		}
@@ -468,7 +527,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_f16_wide
 			const float x_2_ = kg_from_f16(x_[p_]);
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_f16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_f16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	}
 }
@@ -480,10 +539,11 @@ struct kg_dd4f7221_silu_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -493,14 +553,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16(
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	}
 }
@@ -512,10 +572,11 @@ struct kg_dd4f7221_silu_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_silu_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float x_run_[8];
 	float d_y_run_[8];
 	float d_x_out_[8];
@@ -532,7 +593,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16_wid
 				const float x_2_ = x_run_[v_];
 				const float d_y_2_ = d_y_run_[v_];
 				const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-				d_x_out_[v_] = x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_));
+				d_x_out_[v_] = kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f)));
 			}
 			kg_store_bf16x8(d_x_ + p_, d_x_out_);
 		}
@@ -541,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_silu_grad_bf16_wid
 			const float x_2_ = kg_from_bf16(x_[p_]);
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float x_sigmoid_ = kg_rough_sigmoid(x_2_);
-			d_x_[p_] = kg_to_bf16(x_2_ > 200.0f ? d_y_2_ : x_2_ < -200.0f ? 0.0f : d_y_2_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_)));
+			d_x_[p_] = kg_to_bf16(kg_choose(x_2_ > 200.0f, d_y_2_, kg_choose(x_2_ < -200.0f, 0.0f, d_y_2_ * x_sigmoid_ * fmaf(x_2_, 1.0f - x_sigmoid_, 1.0f))));
 		}
 	}
 }

@@ -22,6 +22,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -50,6 +92,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
@@ -65,8 +113,9 @@ __device__ __forceinline__ float kg_rough_exp(float x) {
 
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = kg_rough_exp(-fabsf(x));
-	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -148,10 +197,11 @@ struct kg_dd4f7221_swiglu_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -159,12 +209,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32(
 		for (int i_ = 0; i_ < 8; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = a_[p_];
-			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
-			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
 	}
 }
@@ -176,10 +226,11 @@ struct kg_dd4f7221_swiglu_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	float y_out_[4];
@@ -195,14 +246,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f32_wide(
 			for (int v_ = 0; v_ < 4; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_2_;
+				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_2_;
 			}
 			kg_store_f32x4(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = a_[p_];
-			y_[p_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_sigmoid(a_2_)) * b_[p_];
+			y_[p_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_sigmoid(a_2_))) * b_[p_];
 		}
 	}
 }
@@ -214,10 +265,11 @@ struct kg_dd4f7221_swiglu_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -225,12 +277,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
 	}
 }
@@ -242,10 +294,11 @@ struct kg_dd4f7221_swiglu_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
@@ -261,14 +314,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_f16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * b_2_;
+				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * b_2_;
 			}
 			kg_store_f16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_f16(a_[p_]);
-			y_[p_] = kg_to_f16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_f16(b_[p_]));
+			y_[p_] = kg_to_f16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_f16(b_[p_]));
 		}
 	}
 }
@@ -280,10 +333,11 @@ struct kg_dd4f7221_swiglu_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -291,12 +345,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16(
 		for (int i_ = 0; i_ < 16; ++i_) {
 			const int p_ = from_ + (i_ * 256 + thread_);
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -308,10 +362,11 @@ struct kg_dd4f7221_swiglu_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	float y_out_[8];
@@ -327,14 +382,14 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_bf16_wide(
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_run_[v_];
 				const float b_2_ = b_run_[v_];
-				y_out_[v_] = (a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * b_2_;
+				y_out_[v_] = kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * b_2_;
 			}
 			kg_store_bf16x8(y_ + p_, y_out_);
 		}
 	} else {
 		for (int p_ = from_ + thread_; p_ < size_P_; p_ += 256) {
 			const float a_2_ = kg_from_bf16(a_[p_]);
-			y_[p_] = kg_to_bf16((a_2_ > 200.0f ? a_2_ : a_2_ < -200.0f ? 0.0f : a_2_ * kg_rough_sigmoid(a_2_)) * kg_from_bf16(b_[p_]));
+			y_[p_] = kg_to_bf16(kg_choose(a_2_ > 200.0f, a_2_, kg_choose(a_2_ < -200.0f, 0.0f, a_2_ * kg_rough_sigmoid(a_2_))) * kg_from_bf16(b_[p_]));
 		}
 	}
 }
@@ -346,12 +401,13 @@ struct kg_dd4f7221_swiglu_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const float *__restrict__ b_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	float *__restrict__ d_b_ = (float *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -390,12 +446,13 @@ struct kg_dd4f7221_swiglu_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const float *__restrict__ b_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	float *__restrict__ d_b_ = (float *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[4];
 	float d_y_run_[4];
 	float b_run_[4];
@@ -448,12 +505,13 @@ struct kg_dd4f7221_swiglu_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -465,9 +523,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_f16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
@@ -477,9 +535,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16(
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_f16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -492,12 +550,13 @@ struct kg_dd4f7221_swiglu_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
@@ -520,9 +579,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 				const bool t_ = a_2_ > 200.0f;
 				const float t_2_ = d_y_2_ * b_2_;
 				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_a_out_[v_] = kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_)));
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 			}
 			kg_store_f16x8(d_a_ + p_, d_a_out_);
@@ -535,9 +594,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_f16_wi
 			const float d_y_2_ = kg_from_f16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_f16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_f16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_f16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_f16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -550,12 +609,13 @@ struct kg_dd4f7221_swiglu_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -567,9 +627,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	} else {
@@ -579,9 +639,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16(
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}
@@ -594,12 +654,13 @@ struct kg_dd4f7221_swiglu_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_swiglu_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
-	const int size_P_ = int(args->size_P_);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float a_run_[8];
 	float d_y_run_[8];
 	float b_run_[8];
@@ -622,9 +683,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 				const bool t_ = a_2_ > 200.0f;
 				const float t_2_ = d_y_2_ * b_2_;
 				const bool t_3_ = a_2_ < -200.0f;
-				const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+				const float a_sigmoid_ = kg_sigmoid(a_2_);
 				const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-				d_a_out_[v_] = t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_);
+				d_a_out_[v_] = kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_)));
 				d_b_out_[v_] = d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_);
 			}
 			kg_store_bf16x8(d_a_ + p_, d_a_out_);
@@ -637,9 +698,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_swiglu_grad_bf16_w
 			const float d_y_2_ = kg_from_bf16(d_y_[p_]);
 			const float t_2_ = d_y_2_ * kg_from_bf16(b_[p_]);
 			const bool t_3_ = a_2_ < -200.0f;
-			const float a_sigmoid_ = kg_rough_sigmoid(a_2_);
+			const float a_sigmoid_ = kg_sigmoid(a_2_);
 			const float a_product_ = a_sigmoid_ * (1.0f - a_sigmoid_);
-			d_a_[p_] = kg_to_bf16(t_ ? t_2_ : t_3_ ? 0.0f : t_2_ * a_sigmoid_ + (a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_));
+			d_a_[p_] = kg_to_bf16(kg_choose(t_, t_2_, kg_choose(t_3_, 0.0f, fmaf(t_2_, a_sigmoid_, a_product_ == 0.0f ? 0.0f : t_2_ * a_2_ * a_product_))));
 			d_b_[p_] = kg_to_bf16(d_y_2_ * (t_ ? a_2_ : t_3_ ? 0.0f : a_2_ * a_sigmoid_));
 		}
 	}

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -158,13 +200,14 @@ struct kg_dd4f7221_embedding_concat_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ W_ = (const float *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -207,13 +250,14 @@ struct kg_dd4f7221_embedding_concat_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ W_ = (const float *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float W_run_[4];
 	float y_out_[4];
 	const int n_ = size_N_ * size_L_ * size_D_;
@@ -274,13 +318,14 @@ struct kg_dd4f7221_embedding_concat_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -323,13 +368,14 @@ struct kg_dd4f7221_embedding_concat_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float W_run_[8];
 	float y_out_[8];
 	const int n_ = size_N_ * size_L_ * size_D_;
@@ -390,13 +436,14 @@ struct kg_dd4f7221_embedding_concat_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	const int n_ = size_N_ * size_L_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -439,13 +486,14 @@ struct kg_dd4f7221_embedding_concat_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	const int *__restrict__ ids_ = (const int *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_L_ = int(args->size_L_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float W_run_[8];
 	float y_out_[8];
 	const int n_ = size_N_ * size_L_ * size_D_;
@@ -506,13 +554,14 @@ struct kg_dd4f7221_embedding_concat_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ ids_ = (const int *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_W_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
-	const int size_L_ = int(args->size_L_);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_W_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 256;
 	const int to_ = min(from_ + 256, size_V_);
 	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
@@ -545,13 +594,14 @@ struct kg_dd4f7221_embedding_concat_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ ids_ = (const int *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_W_reduced_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
-	const int size_L_ = int(args->size_L_);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 256;
 	const int to_ = min(from_ + 256, size_V_);
 	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
@@ -582,10 +632,11 @@ struct kg_dd4f7221_embedding_concat_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
+	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -614,10 +665,11 @@ struct kg_dd4f7221_embedding_concat_grad_f16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_f16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
+	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
 	const int n_ = size_V_ * size_D_;
@@ -654,13 +706,14 @@ struct kg_dd4f7221_embedding_concat_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(64) kg_dd4f7221_embedding_concat_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ ids_ = (const int *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_W_reduced_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
-	const int size_N_ = int(args->size_N_);
-	const int size_L_ = int(args->size_L_);
+	const int *__restrict__ ids_ = (const int *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_W_reduced_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 256;
 	const int to_ = min(from_ + 256, size_V_);
 	const int d_ = int(blockIdx.y) * 64 + int(threadIdx.x);
@@ -691,10 +744,11 @@ struct kg_dd4f7221_embedding_concat_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
+	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int n_ = size_V_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -723,10 +777,11 @@ struct kg_dd4f7221_embedding_concat_grad_bf16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_embedding_concat_grad_bf16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_embedding_concat_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_W_reduced_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_W_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_V_ = int(args->size_V_);
+	const float *__restrict__ d_W_reduced_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_W_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float d_W_reduced_run_[8];
 	float d_W_out_[8];
 	const int n_ = size_V_ * size_D_;

@@ -27,6 +27,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -99,13 +141,14 @@ struct kg_dd4f7221_im2col_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ cols_ = (float *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Lout_ = int(args->size_Lout_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -155,13 +198,14 @@ struct kg_dd4f7221_im2col_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Lout_ = int(args->size_Lout_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -211,13 +255,14 @@ struct kg_dd4f7221_im2col_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_im2col_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_im2col_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Lout_ = int(args->size_Lout_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_Lout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -266,13 +311,14 @@ struct kg_dd4f7221_col2im_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_cols_ = (const float *)buf[0];
-	float *__restrict__ d_x_ = (float *)buf[1];
+	const float *__restrict__ d_cols_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_L_ = int(args->size_L_);
-	const int size_Lout_ = int(args->size_Lout_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	kg_await();
 	const int at_ = int(blockIdx.x);
 	const int c_ = at_ % size_C_;
 	const int at_2_ = at_ / size_C_;
@@ -332,13 +378,14 @@ struct kg_dd4f7221_col2im_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_L_ = int(args->size_L_);
-	const int size_Lout_ = int(args->size_Lout_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	kg_await();
 	const int at_ = int(blockIdx.x);
 	const int c_ = at_ % size_C_;
 	const int at_2_ = at_ / size_C_;
@@ -398,13 +445,14 @@ struct kg_dd4f7221_col2im_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_col2im_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_col2im_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ d_cols_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_x_reduced_parts_[8];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_L_ = int(args->size_L_);
-	const int size_Lout_ = int(args->size_Lout_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_Lout_ = kg_extent(&args->size_Lout_);
+	kg_await();
 	const int at_ = int(blockIdx.x);
 	const int c_ = at_ % size_C_;
 	const int at_2_ = at_ / size_C_;

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -133,11 +175,12 @@ struct kg_dd4f7221_pack_w_to_col_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ W_ = (const float *)buf[0];
-	float *__restrict__ cols_ = (float *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -171,11 +214,12 @@ struct kg_dd4f7221_pack_w_to_col_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ W_ = (const float *)buf[0];
-	float *__restrict__ cols_ = (float *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const float *__restrict__ W_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ cols_ = (float *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	float W_run_[4];
 	float cols_out_[4];
 	const int n_ = size_Cout_ * size_C_ * size_K_;
@@ -213,11 +257,12 @@ struct kg_dd4f7221_pack_w_to_col_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -251,11 +296,12 @@ struct kg_dd4f7221_pack_w_to_col_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	float W_run_[8];
 	float cols_out_[8];
 	const int n_ = size_Cout_ * size_C_ * size_K_;
@@ -293,11 +339,12 @@ struct kg_dd4f7221_pack_w_to_col_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	const int n_ = size_Cout_ * size_C_ * size_K_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -331,11 +378,12 @@ struct kg_dd4f7221_pack_w_to_col_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_pack_w_to_col_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_pack_w_to_col_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ W_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ cols_ = (unsigned short *)buf[1];
-	const int size_K_ = int(args->size_K_);
-	const int size_C_ = int(args->size_C_);
-	const int size_Cout_ = int(args->size_Cout_);
+	const unsigned short *__restrict__ W_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ cols_ = (unsigned short *)kg_result(buf + 1);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_C_ = kg_extent(&args->size_C_);
+	const int size_Cout_ = kg_extent(&args->size_Cout_);
+	kg_await();
 	float W_run_[8];
 	float cols_out_[8];
 	const int n_ = size_Cout_ * size_C_ * size_K_;

@@ -23,6 +23,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -60,11 +102,12 @@ struct kg_dd4f7221_concat_1_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -94,11 +137,12 @@ struct kg_dd4f7221_concat_1_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -128,11 +172,12 @@ struct kg_dd4f7221_concat_1_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_1_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_1_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -163,13 +208,14 @@ struct kg_dd4f7221_concat_2_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_2_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -200,13 +246,14 @@ struct kg_dd4f7221_concat_2_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_2_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -237,13 +284,14 @@ struct kg_dd4f7221_concat_2_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_2_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_2_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -275,15 +323,16 @@ struct kg_dd4f7221_concat_3_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_3_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -317,15 +366,16 @@ struct kg_dd4f7221_concat_3_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_3_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -359,15 +409,16 @@ struct kg_dd4f7221_concat_3_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_3_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_3_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -402,17 +453,18 @@ struct kg_dd4f7221_concat_4_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_4_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	const float *__restrict__ x_4_ = (const float *)buf[3];
-	float *__restrict__ y_ = (float *)buf[4];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ y_ = (float *)kg_result(buf + 4);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -449,17 +501,18 @@ struct kg_dd4f7221_concat_4_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_4_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[4];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 4);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -496,17 +549,18 @@ struct kg_dd4f7221_concat_4_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_4_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_4_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[4];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 4);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -544,19 +598,20 @@ struct kg_dd4f7221_concat_5_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_5_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	const float *__restrict__ x_4_ = (const float *)buf[3];
-	const float *__restrict__ x_5_ = (const float *)buf[4];
-	float *__restrict__ y_ = (float *)buf[5];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ y_ = (float *)kg_result(buf + 5);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -596,19 +651,20 @@ struct kg_dd4f7221_concat_5_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_5_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[5];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 5);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -648,19 +704,20 @@ struct kg_dd4f7221_concat_5_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_5_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_5_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[5];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 5);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -701,21 +758,22 @@ struct kg_dd4f7221_concat_6_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_6_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	const float *__restrict__ x_4_ = (const float *)buf[3];
-	const float *__restrict__ x_5_ = (const float *)buf[4];
-	const float *__restrict__ x_6_ = (const float *)buf[5];
-	float *__restrict__ y_ = (float *)buf[6];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ x_6_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ y_ = (float *)kg_result(buf + 6);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -758,21 +816,22 @@ struct kg_dd4f7221_concat_6_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_6_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[6];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 6);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -815,21 +874,22 @@ struct kg_dd4f7221_concat_6_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_6_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_6_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[6];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 6);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -873,23 +933,24 @@ struct kg_dd4f7221_concat_7_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_7_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	const float *__restrict__ x_4_ = (const float *)buf[3];
-	const float *__restrict__ x_5_ = (const float *)buf[4];
-	const float *__restrict__ x_6_ = (const float *)buf[5];
-	const float *__restrict__ x_7_ = (const float *)buf[6];
-	float *__restrict__ y_ = (float *)buf[7];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ x_6_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ x_7_ = (const float *)kg_tensor(buf + 6);
+	float *__restrict__ y_ = (float *)kg_result(buf + 7);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -935,23 +996,24 @@ struct kg_dd4f7221_concat_7_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_7_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ x_7_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -997,23 +1059,24 @@ struct kg_dd4f7221_concat_7_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_7_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_7_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ x_7_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1060,25 +1123,26 @@ struct kg_dd4f7221_concat_8_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_8_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_1_ = (const float *)buf[0];
-	const float *__restrict__ x_2_ = (const float *)buf[1];
-	const float *__restrict__ x_3_ = (const float *)buf[2];
-	const float *__restrict__ x_4_ = (const float *)buf[3];
-	const float *__restrict__ x_5_ = (const float *)buf[4];
-	const float *__restrict__ x_6_ = (const float *)buf[5];
-	const float *__restrict__ x_7_ = (const float *)buf[6];
-	const float *__restrict__ x_8_ = (const float *)buf[7];
-	float *__restrict__ y_ = (float *)buf[8];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_8_ = int(args->size_D_8_);
+	const float *__restrict__ x_1_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_2_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_3_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ x_4_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ x_5_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ x_6_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ x_7_ = (const float *)kg_tensor(buf + 6);
+	const float *__restrict__ x_8_ = (const float *)kg_tensor(buf + 7);
+	float *__restrict__ y_ = (float *)kg_result(buf + 8);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1127,25 +1191,26 @@ struct kg_dd4f7221_concat_8_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_8_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ x_7_ = (const unsigned short *)buf[6];
-	const unsigned short *__restrict__ x_8_ = (const unsigned short *)buf[7];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[8];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_8_ = int(args->size_D_8_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
+	const unsigned short *__restrict__ x_8_ = (const unsigned short *)kg_tensor(buf + 7);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 8);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1194,25 +1259,26 @@ struct kg_dd4f7221_concat_8_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_8_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_8_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_1_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_2_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_3_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ x_4_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ x_5_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ x_6_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ x_7_ = (const unsigned short *)buf[6];
-	const unsigned short *__restrict__ x_8_ = (const unsigned short *)buf[7];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[8];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_8_ = int(args->size_D_8_);
+	const unsigned short *__restrict__ x_1_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_2_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_3_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ x_4_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ x_5_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ x_6_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ x_7_ = (const unsigned short *)kg_tensor(buf + 6);
+	const unsigned short *__restrict__ x_8_ = (const unsigned short *)kg_tensor(buf + 7);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 8);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	kg_await();
 	const int n_ = size_R_ * size_D_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1255,12 +1321,13 @@ struct kg_dd4f7221_concat_grad_2_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_2_ = (float *)buf[1];
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_2_ = (float *)kg_result(buf + 1);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1291,12 +1358,13 @@ struct kg_dd4f7221_concat_grad_2_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_2_ = (unsigned short *)buf[1];
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_2_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1327,12 +1395,13 @@ struct kg_dd4f7221_concat_grad_2_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_2_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_2_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_2_ = (unsigned short *)buf[1];
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_2_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_2_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1364,13 +1433,14 @@ struct kg_dd4f7221_concat_grad_3_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_3_ = (float *)buf[1];
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_3_ = (float *)kg_result(buf + 1);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1402,13 +1472,14 @@ struct kg_dd4f7221_concat_grad_3_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_3_ = (unsigned short *)buf[1];
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_3_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1440,13 +1511,14 @@ struct kg_dd4f7221_concat_grad_3_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_3_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_3_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_3_ = (unsigned short *)buf[1];
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_3_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_3_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1479,14 +1551,15 @@ struct kg_dd4f7221_concat_grad_4_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_4_ = (float *)buf[1];
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_4_ = (float *)kg_result(buf + 1);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1519,14 +1592,15 @@ struct kg_dd4f7221_concat_grad_4_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_4_ = (unsigned short *)buf[1];
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_4_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1559,14 +1633,15 @@ struct kg_dd4f7221_concat_grad_4_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_4_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_4_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_4_ = (unsigned short *)buf[1];
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_4_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_4_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1600,15 +1675,16 @@ struct kg_dd4f7221_concat_grad_5_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_5_ = (float *)buf[1];
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_5_ = (float *)kg_result(buf + 1);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1642,15 +1718,16 @@ struct kg_dd4f7221_concat_grad_5_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_5_ = (unsigned short *)buf[1];
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_5_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1684,15 +1761,16 @@ struct kg_dd4f7221_concat_grad_5_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_5_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_5_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_5_ = (unsigned short *)buf[1];
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_5_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_5_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1727,16 +1805,17 @@ struct kg_dd4f7221_concat_grad_6_f32_6_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f32_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_6_ = (float *)buf[1];
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_6_ = (float *)kg_result(buf + 1);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1771,16 +1850,17 @@ struct kg_dd4f7221_concat_grad_6_f16_6_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_6_ = (unsigned short *)buf[1];
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_6_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1815,16 +1895,17 @@ struct kg_dd4f7221_concat_grad_6_bf16_6_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_6_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_6_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_6_ = (unsigned short *)buf[1];
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_6_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_6_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1860,17 +1941,18 @@ struct kg_dd4f7221_concat_grad_7_f32_7_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f32_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_f32_7_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_7_ = (float *)buf[1];
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_7_ = (float *)kg_result(buf + 1);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1906,17 +1988,18 @@ struct kg_dd4f7221_concat_grad_7_f16_7_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_f16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_f16_7_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_7_ = (unsigned short *)buf[1];
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_7_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1952,17 +2035,18 @@ struct kg_dd4f7221_concat_grad_7_bf16_7_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_7_bf16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_7_bf16_7_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_7_ = (unsigned short *)buf[1];
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_7_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_7_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1999,18 +2083,19 @@ struct kg_dd4f7221_concat_grad_8_f32_8_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f32_8(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_f32_8_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_8_ = (float *)buf[1];
-	const int size_D_8_ = int(args->size_D_8_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_ = int(args->size_D_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_8_ = (float *)kg_result(buf + 1);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -2047,18 +2132,19 @@ struct kg_dd4f7221_concat_grad_8_f16_8_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_f16_8(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_f16_8_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_8_ = (unsigned short *)buf[1];
-	const int size_D_8_ = int(args->size_D_8_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_8_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -2095,18 +2181,19 @@ struct kg_dd4f7221_concat_grad_8_bf16_8_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_concat_grad_8_bf16_8(
 		void *const *__restrict__ buf, const kg_dd4f7221_concat_grad_8_bf16_8_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_x_8_ = (unsigned short *)buf[1];
-	const int size_D_8_ = int(args->size_D_8_);
-	const int size_R_ = int(args->size_R_);
-	const int size_D_1_ = int(args->size_D_1_);
-	const int size_D_2_ = int(args->size_D_2_);
-	const int size_D_3_ = int(args->size_D_3_);
-	const int size_D_4_ = int(args->size_D_4_);
-	const int size_D_5_ = int(args->size_D_5_);
-	const int size_D_6_ = int(args->size_D_6_);
-	const int size_D_7_ = int(args->size_D_7_);
-	const int size_D_ = int(args->size_D_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_8_ = (unsigned short *)kg_result(buf + 1);
+	const int size_D_8_ = kg_extent(&args->size_D_8_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_D_1_ = kg_extent(&args->size_D_1_);
+	const int size_D_2_ = kg_extent(&args->size_D_2_);
+	const int size_D_3_ = kg_extent(&args->size_D_3_);
+	const int size_D_4_ = kg_extent(&args->size_D_4_);
+	const int size_D_5_ = kg_extent(&args->size_D_5_);
+	const int size_D_6_ = kg_extent(&args->size_D_6_);
+	const int size_D_7_ = kg_extent(&args->size_D_7_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int n_ = size_R_ * size_D_8_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);

@@ -22,6 +22,36 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Rounds to nearest even.
 __device__ __forceinline__ unsigned short kg_to_f16(float x) {
 	unsigned short r;
@@ -80,8 +110,9 @@ struct kg_dd4f7221_fill_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	float *__restrict__ y_ = (float *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	float *__restrict__ y_ = (float *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -108,8 +139,9 @@ struct kg_dd4f7221_fill_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	float *__restrict__ y_ = (float *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	float *__restrict__ y_ = (float *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float y_out_[4];
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -141,8 +173,9 @@ struct kg_dd4f7221_fill_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -169,8 +202,9 @@ struct kg_dd4f7221_fill_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -202,8 +236,9 @@ struct kg_dd4f7221_fill_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -230,8 +265,9 @@ struct kg_dd4f7221_fill_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_fill_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[0];
-	const int size_P_ = int(args->size_P_);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 0);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float y_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);

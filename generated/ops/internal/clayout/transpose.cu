@@ -22,6 +22,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -59,11 +101,12 @@ struct kg_dd4f7221_transpose_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -97,11 +140,12 @@ struct kg_dd4f7221_transpose_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -135,11 +179,12 @@ struct kg_dd4f7221_transpose_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_transpose_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_transpose_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_N_ * size_M_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);

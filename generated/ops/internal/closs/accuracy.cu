@@ -26,6 +26,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -167,11 +209,12 @@ struct kg_dd4f7221_accuracy_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -231,11 +274,12 @@ struct kg_dd4f7221_accuracy_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_run_[4];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -315,14 +359,15 @@ struct kg_dd4f7221_accuracy_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_accuracy_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const int *__restrict__ guess_ = (const int *)buf[1];
-	int *__restrict__ hits_chunk_ = (int *)buf[2];
-	int *__restrict__ rows_chunk_ = (int *)buf[3];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const int *__restrict__ guess_ = (const int *)kg_tensor(buf + 1);
+	int *__restrict__ hits_chunk_ = (int *)kg_result(buf + 2);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 3);
 	__shared__ int hits_chunk_parts_[4];
 	__shared__ int rows_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -369,13 +414,14 @@ struct kg_dd4f7221_accuracy_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ hits_chunk_ = (const int *)buf[0];
-	const int *__restrict__ rows_chunk_ = (const int *)buf[1];
-	float *__restrict__ accuracy_ = (float *)buf[2];
-	int *__restrict__ count_ = (int *)buf[3];
+	const int *__restrict__ hits_chunk_ = (const int *)kg_tensor(buf + 0);
+	const int *__restrict__ rows_chunk_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ accuracy_ = (float *)kg_result(buf + 2);
+	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int hits_parts_[8];
 	__shared__ int rows_parts_[8];
-	const int size_R_chunks_ = int(args->size_R_chunks_);
+	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -422,11 +468,12 @@ struct kg_dd4f7221_accuracy_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -486,11 +533,12 @@ struct kg_dd4f7221_accuracy_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -567,11 +615,12 @@ struct kg_dd4f7221_accuracy_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -631,11 +680,12 @@ struct kg_dd4f7221_accuracy_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_accuracy_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_accuracy_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	int *__restrict__ guess_ = (int *)buf[1];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	int *__restrict__ guess_ = (int *)kg_result(buf + 1);
 	__shared__ float guess_parts_[8];
 	__shared__ int guess_parts_at_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_run_[8];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);

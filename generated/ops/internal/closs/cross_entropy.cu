@@ -27,6 +27,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -105,6 +147,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // exp(x) to 1e-5 of its value, and 0 below the least normal float.
@@ -203,14 +251,15 @@ struct kg_dd4f7221_cross_entropy_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -245,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -309,7 +358,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -348,14 +397,15 @@ struct kg_dd4f7221_cross_entropy_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -398,7 +448,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -459,7 +509,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f32_
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -498,14 +548,15 @@ struct kg_dd4f7221_cross_entropy_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -540,7 +591,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -604,7 +655,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -643,14 +694,15 @@ struct kg_dd4f7221_cross_entropy_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -693,7 +745,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -754,7 +806,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_f16_
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -793,14 +845,15 @@ struct kg_dd4f7221_cross_entropy_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -835,7 +888,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -899,7 +952,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -938,14 +991,15 @@ struct kg_dd4f7221_cross_entropy_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	float *__restrict__ lse_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	float *__restrict__ lse_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -988,7 +1042,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_2_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -1049,7 +1103,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_bf16
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_2_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -1089,13 +1143,14 @@ struct kg_dd4f7221_cross_entropy_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const float *__restrict__ logits_ = (const float *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	float *__restrict__ d_logits_ = (float *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ d_logits_ = (float *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1154,13 +1209,14 @@ struct kg_dd4f7221_cross_entropy_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const float *__restrict__ logits_ = (const float *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	float *__restrict__ d_logits_ = (float *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ d_logits_ = (float *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[4];
 	float d_logits_out_[4];
 	const int n_ = size_R_ * size_V_;
@@ -1194,7 +1250,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * expf(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * expf(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1231,13 +1287,14 @@ struct kg_dd4f7221_cross_entropy_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1296,13 +1353,14 @@ struct kg_dd4f7221_cross_entropy_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
 	const int n_ = size_R_ * size_V_;
@@ -1336,7 +1394,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1373,13 +1431,14 @@ struct kg_dd4f7221_cross_entropy_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1438,13 +1497,14 @@ struct kg_dd4f7221_cross_entropy_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ lse_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[4];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ lse_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 4);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
 	const int n_ = size_R_ * size_V_;
@@ -1478,7 +1538,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_grad
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_) : 0.0f);
+				d_logits_out_[v_2_] = t_5_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_logtotal_ * kg_rough_exp(logits_2_ - lse_2_), 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

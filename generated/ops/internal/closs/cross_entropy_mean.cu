@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -103,6 +145,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // exp(x) to 1e-5 of its value, and 0 below the least normal float.
@@ -201,15 +249,16 @@ struct kg_dd4f7221_cross_entropy_mean_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -243,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -307,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -344,15 +393,16 @@ struct kg_dd4f7221_cross_entropy_mean_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -394,7 +444,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -455,7 +505,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -493,17 +543,18 @@ struct kg_dd4f7221_cross_entropy_mean_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const float *__restrict__ logits_ = (const float *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	const float *__restrict__ average_sum_ = (const float *)buf[4];
-	int *__restrict__ rows_chunk_ = (int *)buf[5];
-	float *__restrict__ sum_chunk_ = (float *)buf[6];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ average_sum_ = (const float *)kg_tensor(buf + 4);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 5);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -565,13 +616,14 @@ struct kg_dd4f7221_cross_entropy_mean_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
-	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	int *__restrict__ count_ = (int *)buf[3];
+	const int *__restrict__ rows_chunk_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = int(args->size_R_chunks_);
+	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -623,13 +675,14 @@ struct kg_dd4f7221_cross_entropy_mean_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
-	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
-	int *__restrict__ count_ = (int *)buf[3];
+	const int *__restrict__ rows_chunk_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
+	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = int(args->size_R_chunks_);
+	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	kg_await();
 	float sum_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -701,15 +754,16 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -743,7 +797,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -807,7 +861,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -844,15 +898,16 @@ struct kg_dd4f7221_cross_entropy_mean_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -894,7 +949,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -955,7 +1010,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -993,17 +1048,18 @@ struct kg_dd4f7221_cross_entropy_mean_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	const float *__restrict__ average_sum_ = (const float *)buf[4];
-	int *__restrict__ rows_chunk_ = (int *)buf[5];
-	float *__restrict__ sum_chunk_ = (float *)buf[6];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ average_sum_ = (const float *)kg_tensor(buf + 4);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 5);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -1067,15 +1123,16 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1109,7 +1166,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -1173,7 +1230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -1210,15 +1267,16 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
-	float *__restrict__ average_sum_ = (float *)buf[4];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
+	float *__restrict__ average_sum_ = (float *)kg_result(buf + 4);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
 	__shared__ float average_sum_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -1260,7 +1318,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 			if (t_ && count_ != 0) {
 				average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 			}
@@ -1321,7 +1379,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		if (t_ && count_ != 0) {
 			average_sum_thread_ = fmaf(float(count_), fall_, average_sum_thread_);
 		}
@@ -1359,17 +1417,18 @@ struct kg_dd4f7221_cross_entropy_mean_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_cross_entropy_mean_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	const float *__restrict__ average_sum_ = (const float *)buf[4];
-	int *__restrict__ rows_chunk_ = (int *)buf[5];
-	float *__restrict__ sum_chunk_ = (float *)buf[6];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ average_sum_ = (const float *)kg_tensor(buf + 4);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 5);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 6);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -1434,15 +1493,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const float *__restrict__ logits_ = (const float *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	float *__restrict__ d_logits_ = (float *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_logits_ = (float *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1509,15 +1569,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const float *__restrict__ logits_ = (const float *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	float *__restrict__ d_logits_ = (float *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_logits_ = (float *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[4];
 	float d_logits_out_[4];
 	const int n_ = size_R_ * size_V_;
@@ -1554,7 +1615,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			for (int v_2_ = 0; v_2_ < 4; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * expf(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * expf(logits_2_ - base_), 0.0f);
 			}
 			kg_store_f32x4(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1595,15 +1656,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1670,15 +1732,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
 	const int n_ = size_R_ * size_V_;
@@ -1715,7 +1778,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * kg_rough_exp(logits_2_ - base_), 0.0f);
 			}
 			kg_store_f16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}
@@ -1756,15 +1819,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int n_ = size_R_ * size_V_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -1831,15 +1895,16 @@ struct kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cross_entropy_mean_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ d_loss_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[4];
-	const float *__restrict__ top_ = (const float *)buf[5];
-	unsigned short *__restrict__ d_logits_ = (unsigned short *)buf[6];
-	const int size_V_ = int(args->size_V_);
-	const int size_R_ = int(args->size_R_);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_logits_ = (unsigned short *)kg_result(buf + 6);
+	const int size_V_ = kg_extent(&args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float logits_run_[8];
 	float d_logits_out_[8];
 	const int n_ = size_R_ * size_V_;
@@ -1876,7 +1941,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cross_entropy_mean
 			for (int v_2_ = 0; v_2_ < 8; ++v_2_) {
 				const int v_3_ = v_ + v_2_;
 				const float logits_2_ = logits_run_[v_2_];
-				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + (counted_ ? d_total_ * kg_rough_exp(logits_2_ - base_) : 0.0f);
+				d_logits_out_[v_2_] = t_7_ + (target_value_ == v_3_ ? d_hit_ : 0.0f) + kg_choose(counted_, d_total_ * kg_rough_exp(logits_2_ - base_), 0.0f);
 			}
 			kg_store_bf16x8(d_logits_ + at_3_ + v_, d_logits_out_);
 		}

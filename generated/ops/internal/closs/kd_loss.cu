@@ -27,6 +27,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -168,16 +210,17 @@ struct kg_dd4f7221_kd_loss_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -258,16 +301,17 @@ struct kg_dd4f7221_kd_loss_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[4];
 	float teacher_run_[4];
 	const int r_ = int(blockIdx.x);
@@ -370,16 +414,17 @@ struct kg_dd4f7221_kd_loss_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -460,16 +505,17 @@ struct kg_dd4f7221_kd_loss_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -572,16 +618,17 @@ struct kg_dd4f7221_kd_loss_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -662,16 +709,17 @@ struct kg_dd4f7221_kd_loss_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
-	float *__restrict__ loss_ = (float *)buf[4];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 4);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -774,14 +822,15 @@ struct kg_dd4f7221_kd_loss_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	float *__restrict__ d_student_ = (float *)buf[3];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_student_ = (float *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -869,14 +918,15 @@ struct kg_dd4f7221_kd_loss_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	float *__restrict__ d_student_ = (float *)buf[3];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_student_ = (float *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
@@ -1009,14 +1059,15 @@ struct kg_dd4f7221_kd_loss_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1088,7 +1139,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_f16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_f16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_f16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
+					d_student_[at_ + d_] = kg_to_f16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1104,14 +1155,15 @@ struct kg_dd4f7221_kd_loss_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -1211,7 +1263,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1227,7 +1279,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_f16_w
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+					d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_f16x8(d_student_ + at_ + d_, d_student_out_);
 			}
@@ -1244,14 +1296,15 @@ struct kg_dd4f7221_kd_loss_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1323,7 +1376,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16(
 				if (d_ < size_D_) {
 					const float student_2_ = kg_from_bf16(student_[at_ + d_]);
 					const float teacher_2_ = kg_from_bf16(teacher_[at_ + d_]);
-					d_student_[at_ + d_] = kg_to_bf16(t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_));
+					d_student_[at_ + d_] = kg_to_bf16(fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_));
 				}
 			}
 		}
@@ -1339,14 +1392,15 @@ struct kg_dd4f7221_kd_loss_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_loss_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -1446,7 +1500,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+				d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 			}
 			kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 		}
@@ -1462,7 +1516,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_loss_grad_bf16_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					d_student_out_[v_] = t_ * (student_2_ - teacher_2_) + d_st_ * teacher_2_ + (t_2_ ? 0.0f : t_3_ * student_2_);
+					d_student_out_[v_] = fmaf(t_, student_2_ - teacher_2_, d_st_ * teacher_2_) + (t_2_ ? 0.0f : t_3_ * student_2_);
 				}
 				kg_store_bf16x8(d_student_ + at_ + d_, d_student_out_);
 			}

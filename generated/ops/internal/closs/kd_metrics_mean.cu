@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -107,17 +149,18 @@ struct kg_dd4f7221_kd_metrics_mean_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -195,17 +238,18 @@ struct kg_dd4f7221_kd_metrics_mean_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[4];
 	float teacher_run_[4];
 	const int b_ = int(blockIdx.x);
@@ -306,16 +350,17 @@ struct kg_dd4f7221_kd_metrics_mean_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_kd_metrics_mean_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ gap_sum_ = (const float *)buf[0];
-	const float *__restrict__ st_ = (const float *)buf[1];
-	const float *__restrict__ ss_ = (const float *)buf[2];
-	const float *__restrict__ tt_ = (const float *)buf[3];
-	float *__restrict__ mse_reduced_sum_chunk_ = (float *)buf[4];
-	float *__restrict__ cos_reduced_sum_chunk_ = (float *)buf[5];
+	const float *__restrict__ gap_sum_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ st_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ ss_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ tt_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ mse_reduced_sum_chunk_ = (float *)kg_result(buf + 4);
+	float *__restrict__ cos_reduced_sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ float mse_reduced_sum_chunk_parts_[4];
 	__shared__ float cos_reduced_sum_chunk_parts_[4];
-	const int size_B_ = int(args->size_B_);
-	const int size_D_ = int(args->size_D_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int b_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_B_);
@@ -367,14 +412,15 @@ struct kg_dd4f7221_kd_metrics_mean_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)buf[0];
-	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
+	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	__shared__ float mse_reduced_sum_parts_[8];
 	__shared__ float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = int(args->size_B_chunks_);
-	const int size_B_ = int(args->size_B_);
+	const int size_B_chunks_ = kg_extent(&args->size_B_chunks_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -431,14 +477,15 @@ struct kg_dd4f7221_kd_metrics_mean_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)buf[0];
-	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ mse_ = (float *)buf[2];
-	float *__restrict__ cos_ = (float *)buf[3];
+	const float *__restrict__ mse_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ cos_reduced_sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ mse_ = (float *)kg_result(buf + 2);
+	float *__restrict__ cos_ = (float *)kg_result(buf + 3);
 	__shared__ float mse_reduced_sum_parts_[8];
 	__shared__ float cos_reduced_sum_parts_[8];
-	const int size_B_chunks_ = int(args->size_B_chunks_);
-	const int size_B_ = int(args->size_B_);
+	const int size_B_chunks_ = kg_extent(&args->size_B_chunks_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float mse_reduced_sum_chunk_run_[4];
 	float cos_reduced_sum_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -515,17 +562,18 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -603,17 +651,18 @@ struct kg_dd4f7221_kd_metrics_mean_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
 	const int b_ = int(blockIdx.x);
@@ -713,17 +762,18 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -801,17 +851,18 @@ struct kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kd_metrics_mean_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kd_metrics_mean_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ gap_sum_ = (float *)buf[2];
-	float *__restrict__ st_ = (float *)buf[3];
-	float *__restrict__ ss_ = (float *)buf[4];
-	float *__restrict__ tt_ = (float *)buf[5];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ gap_sum_ = (float *)kg_result(buf + 2);
+	float *__restrict__ st_ = (float *)kg_result(buf + 3);
+	float *__restrict__ ss_ = (float *)kg_result(buf + 4);
+	float *__restrict__ tt_ = (float *)kg_result(buf + 5);
 	__shared__ float st_parts_[8];
 	__shared__ float ss_parts_[8];
 	__shared__ float tt_parts_[8];
 	__shared__ float gap_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_run_[8];
 	float teacher_run_[8];
 	const int b_ = int(blockIdx.x);

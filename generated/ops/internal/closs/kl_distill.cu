@@ -28,6 +28,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -185,15 +227,16 @@ struct kg_dd4f7221_kl_distill_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -324,15 +367,16 @@ struct kg_dd4f7221_kl_distill_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
@@ -538,15 +582,16 @@ struct kg_dd4f7221_kl_distill_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -677,15 +722,16 @@ struct kg_dd4f7221_kl_distill_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -891,15 +937,16 @@ struct kg_dd4f7221_kl_distill_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1030,15 +1077,16 @@ struct kg_dd4f7221_kl_distill_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	float *__restrict__ loss_ = (float *)buf[2];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ loss_ = (float *)kg_result(buf + 2);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float kl_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -1244,16 +1292,17 @@ struct kg_dd4f7221_kl_distill_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	float *__restrict__ d_student_ = (float *)buf[3];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_student_ = (float *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1401,16 +1450,17 @@ struct kg_dd4f7221_kl_distill_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ student_ = (const float *)buf[0];
-	const float *__restrict__ teacher_ = (const float *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	float *__restrict__ d_student_ = (float *)buf[3];
+	const float *__restrict__ student_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ teacher_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_student_ = (float *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[4];
@@ -1652,16 +1702,17 @@ struct kg_dd4f7221_kl_distill_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1679,9 +1730,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -1716,12 +1767,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
-					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+					const float t_2_ = kg_from_f16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += kg_rough_exp(t_4_);
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -1755,10 +1806,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_3_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -1786,10 +1837,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_4_ = kg_rough_div(kg_from_f16(teacher_[at_ + d_]), t_);
+					const float t_4_ = kg_from_f16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(kg_from_f16(student_[at_ + d_]), t_);
 					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
@@ -1809,16 +1860,17 @@ struct kg_dd4f7221_kl_distill_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -1852,9 +1904,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = kg_rough_div(student_2_, t_);
+				const float t_2_ = student_2_ / t_;
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
@@ -1870,9 +1922,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = kg_rough_div(student_2_, t_);
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -1906,12 +1958,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = kg_rough_div(student_2_, t_);
-				const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += kg_rough_exp(t_4_);
+				t_total_thread_ += expf(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -1929,12 +1981,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += kg_rough_exp(t_4_);
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -1967,10 +2019,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = kg_rough_exp(t_log_);
+				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -1987,10 +2039,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2036,10 +2088,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_f1
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_4_ = kg_rough_div(teacher_2_, t_);
+					const float t_4_ = teacher_2_ / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(student_2_, t_);
 					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
@@ -2060,16 +2112,17 @@ struct kg_dd4f7221_kl_distill_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -2087,9 +2140,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -2124,12 +2177,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_2_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
-					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+					const float t_2_ = kg_from_bf16(student_[at_ + d_]) / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += kg_rough_exp(t_4_);
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -2163,10 +2216,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_3_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
+					const float t_3_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2194,10 +2247,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
-					const float t_4_ = kg_rough_div(kg_from_bf16(teacher_[at_ + d_]), t_);
+					const float t_4_ = kg_from_bf16(teacher_[at_ + d_]) / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(kg_from_bf16(student_[at_ + d_]), t_);
 					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);
@@ -2217,16 +2270,17 @@ struct kg_dd4f7221_kl_distill_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_kl_distill_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ student_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ teacher_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_loss_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_student_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ student_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ teacher_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_loss_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_student_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float s_top_parts_[8];
 	__shared__ float t_top_parts_[8];
 	__shared__ float s_total_parts_[8];
 	__shared__ float t_total_parts_[8];
 	__shared__ float d_s_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float student_row_[16];
 	float teacher_row_[16];
 	float student_run_[8];
@@ -2260,9 +2314,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = kg_rough_div(student_2_, t_);
+				const float t_2_ = student_2_ / t_;
 				s_top_thread_ = kg_max(s_top_thread_, t_2_);
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				t_top_thread_ = kg_max(t_top_thread_, t_3_);
 			}
 		}
@@ -2278,9 +2332,9 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = kg_rough_div(student_2_, t_);
+					const float t_2_ = student_2_ / t_;
 					s_top_thread_ = kg_max(s_top_thread_, t_2_);
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					t_top_thread_ = kg_max(t_top_thread_, t_3_);
 				}
 			}
@@ -2314,12 +2368,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float student_2_ = student_row_[i_ * 8 + v_];
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_2_ = kg_rough_div(student_2_, t_);
-				const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+				const float t_2_ = student_2_ / t_;
+				const float student_exp_ = expf(t_2_ - s_base_);
 				s_total_thread_ += student_exp_;
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
-				t_total_thread_ += kg_rough_exp(t_4_);
+				t_total_thread_ += expf(t_4_);
 				kept_2_[i_ * 8 + v_] = student_exp_;
 			}
 		}
@@ -2337,12 +2391,12 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_2_ = kg_rough_div(student_2_, t_);
-					const float student_exp_ = kg_rough_exp(t_2_ - s_base_);
+					const float t_2_ = student_2_ / t_;
+					const float student_exp_ = expf(t_2_ - s_base_);
 					s_total_run_ += student_exp_;
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
-					t_total_run_ += kg_rough_exp(t_4_);
+					t_total_run_ += expf(t_4_);
 				}
 			}
 		}
@@ -2375,10 +2429,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 			#pragma unroll
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float teacher_2_ = teacher_row_[i_ * 8 + v_];
-				const float t_3_ = kg_rough_div(teacher_2_, t_);
+				const float t_3_ = teacher_2_ / t_;
 				const float t_4_ = t_3_ - t_base_;
 				const float t_log_ = t_4_ - t_2_;
-				const float p_ = kg_rough_exp(t_log_);
+				const float p_ = expf(t_log_);
 				const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 				d_s_total_part_thread_ += d_s_log_;
 				kept_[i_ * 8 + v_] = p_;
@@ -2395,10 +2449,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				#pragma unroll
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_3_ = kg_rough_div(teacher_2_, t_);
+					const float t_3_ = teacher_2_ / t_;
 					const float t_4_ = t_3_ - t_base_;
 					const float t_log_ = t_4_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					d_s_total_part_run_ += d_s_log_;
 				}
@@ -2444,10 +2498,10 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_kl_distill_grad_bf
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float student_2_ = student_run_[v_];
 					const float teacher_2_ = teacher_run_[v_];
-					const float t_4_ = kg_rough_div(teacher_2_, t_);
+					const float t_4_ = teacher_2_ / t_;
 					const float t_5_ = t_4_ - t_base_;
 					const float t_log_ = t_5_ - t_2_;
-					const float p_ = kg_rough_exp(t_log_);
+					const float p_ = expf(t_log_);
 					const float d_s_log_ = p_ == 0.0f ? 0.0f : -(d_kl_ * p_);
 					const float t_6_ = kg_rough_div(student_2_, t_);
 					const float student_exp_ = kg_rough_exp(t_6_ - s_base_);

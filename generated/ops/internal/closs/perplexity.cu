@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -89,6 +131,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 	return x;
 }
 
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // exp(x) to 1e-5 of its value, and 0 below the least normal float.
 __device__ __forceinline__ float kg_rough_exp(float x) {
 	float r;
@@ -144,13 +192,14 @@ struct kg_dd4f7221_perplexity_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -181,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -215,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -243,13 +292,14 @@ struct kg_dd4f7221_perplexity_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ logits_ = (const float *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -288,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -322,7 +372,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_1_w
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -351,16 +401,17 @@ struct kg_dd4f7221_perplexity_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const float *__restrict__ logits_ = (const float *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	int *__restrict__ rows_chunk_ = (int *)buf[4];
-	float *__restrict__ sum_chunk_ = (float *)buf[5];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ logits_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 4);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -418,13 +469,14 @@ struct kg_dd4f7221_perplexity_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
-	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ perplexity_ = (float *)buf[2];
-	int *__restrict__ count_ = (int *)buf[3];
+	const int *__restrict__ rows_chunk_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ perplexity_ = (float *)kg_result(buf + 2);
+	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = int(args->size_R_chunks_);
+	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -476,13 +528,14 @@ struct kg_dd4f7221_perplexity_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ rows_chunk_ = (const int *)buf[0];
-	const float *__restrict__ sum_chunk_ = (const float *)buf[1];
-	float *__restrict__ perplexity_ = (float *)buf[2];
-	int *__restrict__ count_ = (int *)buf[3];
+	const int *__restrict__ rows_chunk_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ sum_chunk_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ perplexity_ = (float *)kg_result(buf + 2);
+	int *__restrict__ count_ = (int *)kg_result(buf + 3);
 	__shared__ int rows_parts_[8];
 	__shared__ float sum_parts_[8];
-	const int size_R_chunks_ = int(args->size_R_chunks_);
+	const int size_R_chunks_ = kg_extent(&args->size_R_chunks_);
+	kg_await();
 	float sum_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -554,13 +607,14 @@ struct kg_dd4f7221_perplexity_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -591,7 +645,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -625,7 +679,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -653,13 +707,14 @@ struct kg_dd4f7221_perplexity_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -698,7 +753,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -732,7 +787,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_f16_1_w
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -761,16 +816,17 @@ struct kg_dd4f7221_perplexity_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	int *__restrict__ rows_chunk_ = (int *)buf[4];
-	float *__restrict__ sum_chunk_ = (float *)buf[5];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 4);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);
@@ -830,13 +886,14 @@ struct kg_dd4f7221_perplexity_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -867,7 +924,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -901,7 +958,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -929,13 +986,14 @@ struct kg_dd4f7221_perplexity_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[0];
-	const int *__restrict__ target_ = (const int *)buf[1];
-	float *__restrict__ total_ = (float *)buf[2];
-	float *__restrict__ top_ = (float *)buf[3];
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 0);
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 1);
+	float *__restrict__ total_ = (float *)kg_result(buf + 2);
+	float *__restrict__ top_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_V_ = int(args->size_V_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	float logits_slab_[16];
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
@@ -974,7 +1032,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		if (counted_) {
@@ -1008,7 +1066,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_perplexity_bf16_1_
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	total_thread_ = kg_simd_sum(total_thread_);
 	if (int(threadIdx.x & 31u) == 0) {
@@ -1037,16 +1095,17 @@ struct kg_dd4f7221_perplexity_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_perplexity_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_perplexity_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ target_ = (const int *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	const unsigned short *__restrict__ logits_ = (const unsigned short *)buf[2];
-	const float *__restrict__ top_ = (const float *)buf[3];
-	int *__restrict__ rows_chunk_ = (int *)buf[4];
-	float *__restrict__ sum_chunk_ = (float *)buf[5];
+	const int *__restrict__ target_ = (const int *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ logits_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 3);
+	int *__restrict__ rows_chunk_ = (int *)kg_result(buf + 4);
+	float *__restrict__ sum_chunk_ = (float *)kg_result(buf + 5);
 	__shared__ int rows_chunk_parts_[4];
 	__shared__ float sum_chunk_parts_[4];
-	const int size_R_ = int(args->size_R_);
-	const int size_V_ = int(args->size_V_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_V_ = kg_extent(&args->size_V_);
+	kg_await();
 	const int r_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_R_);

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -52,6 +94,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
@@ -67,8 +115,9 @@ __device__ __forceinline__ float kg_rough_exp(float x) {
 
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = kg_rough_exp(-fabsf(x));
-	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -326,15 +375,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -369,7 +419,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -454,15 +504,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -497,7 +548,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -581,15 +632,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -624,7 +676,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -709,15 +761,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -752,7 +805,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -836,15 +889,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -879,7 +933,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -964,15 +1018,16 @@ struct kg_dd4f7221_gelu_matmul_bias_n_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_n_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1007,7 +1062,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_n
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1091,15 +1146,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1136,7 +1192,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1219,15 +1275,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1264,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = x_[at_ + k_pos_2_];
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1346,15 +1403,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1391,7 +1449,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1474,15 +1532,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1519,7 +1578,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_f16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1601,15 +1660,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1646,7 +1706,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1729,15 +1789,16 @@ struct kg_dd4f7221_gelu_matmul_bias_t_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_t_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1774,7 +1835,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_t
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float x_2_ = kg_from_bf16(x_[at_ + k_pos_2_]);
-					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float h_ = kg_choose(x_2_ > 20.0f, x_2_, kg_choose(x_2_ < -20.0f, 0.0f, x_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1856,15 +1917,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1987,15 +2049,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2117,14 +2180,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2244,14 +2308,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2369,10 +2434,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -2408,10 +2474,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -2475,11 +2542,12 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -2523,15 +2591,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2630,8 +2699,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -2649,15 +2718,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2756,8 +2826,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -2775,14 +2845,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2817,7 +2888,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -2902,14 +2973,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2944,7 +3016,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -3027,10 +3099,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -3066,10 +3139,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -3133,11 +3207,12 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -3181,15 +3256,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -3288,8 +3364,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -3307,15 +3383,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -3414,8 +3491,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -3433,14 +3510,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3475,7 +3553,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -3560,14 +3638,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3602,7 +3681,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + a_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -3685,10 +3764,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -3724,10 +3804,11 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -3791,11 +3872,12 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -3839,15 +3921,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3970,15 +4053,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4100,14 +4184,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4227,14 +4312,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4353,15 +4439,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -4463,8 +4550,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -4482,15 +4569,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4592,8 +4680,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_f16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -4611,14 +4699,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4672,7 +4761,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -4738,14 +4827,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4799,7 +4889,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_f16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -4864,15 +4954,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -4974,8 +5065,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -4993,15 +5084,16 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5103,8 +5195,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 						if (row_pos_ < size_R_) {
 							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							const float x_2_ = kg_from_bf16(x_[row_pos_ * size_K_ + column_pos_]);
-							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
-							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(x_2_ > 20.0f ? d_h_ : x_2_ < -20.0f ? 0.0f : d_h_ * x_sigmoid_ * (1.0f + x_2_ * (1.0f - x_sigmoid_) * (1.5957692f + 0.21406445f * x_2_ * x_2_)));
+							const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
+							d_x_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(kg_choose(x_2_ > 20.0f, d_h_, kg_choose(x_2_ < -20.0f, 0.0f, d_h_ * x_sigmoid_ * fmaf(x_2_ * (1.0f - x_sigmoid_), fmaf(0.21406445f * x_2_, x_2_, 1.5957692f), 1.0f))));
 						}
 					}
 				}
@@ -5122,14 +5214,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5183,7 +5276,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_gelu_matmul_bias_g
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -5249,14 +5342,15 @@ struct kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_gelu_matmul_bias_grad_t_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5310,7 +5404,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_gelu_matmul_bias_g
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float x_2_ = kg_from_bf16(x_[at_ + b_pos_2_]);
-					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (x_2_ + 0.044715f * x_2_ * x_2_ * x_2_));
+					const float x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * x_2_ * x_2_, x_2_, x_2_));
 					const float h_ = x_2_ > 20.0f ? x_2_ : x_2_ < -20.0f ? 0.0f : x_2_ * x_sigmoid_;
 					b_next_[i_] = h_;
 				}

@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -61,6 +103,17 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 	return x;
 }
 
+// Asks for memory that will be read soon, into the cache that the whole card shares.
+__device__ __forceinline__ void kg_prefetch(const void *p) {
+	asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
@@ -76,8 +129,9 @@ __device__ __forceinline__ float kg_rough_exp(float x) {
 
 // 1/(1+exp(-x)) to 1e-5 of its value.
 __device__ __forceinline__ float kg_rough_sigmoid(float x) {
-	const float e = kg_rough_exp(-fabsf(x));
-	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // The quotient to two units in its last place: the reciprocal of a divisor that many
@@ -381,15 +435,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -476,15 +531,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	const int r_ = int(blockIdx.x);
@@ -611,19 +667,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ w_ = (const float *)buf[5];
-	const float *__restrict__ bias_ = (const float *)buf[6];
-	float *__restrict__ y_ = (float *)buf[7];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 6);
+	float *__restrict__ y_ = (float *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -665,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -752,19 +809,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ w_ = (const float *)buf[5];
-	const float *__restrict__ bias_ = (const float *)buf[6];
-	float *__restrict__ y_ = (float *)buf[7];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 6);
+	float *__restrict__ y_ = (float *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -806,7 +864,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -890,15 +948,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -985,15 +1044,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -1120,19 +1180,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1160,8 +1221,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
@@ -1174,7 +1235,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1261,19 +1322,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1301,8 +1363,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
@@ -1315,7 +1377,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1399,15 +1461,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1494,15 +1557,16 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ mean_ = (float *)buf[1];
-	float *__restrict__ rstd_ = (float *)buf[2];
-	float *__restrict__ rest_ = (float *)buf[3];
-	float *__restrict__ rest_sum_ = (float *)buf[4];
-	float *__restrict__ var_sum_ = (float *)buf[5];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 1);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 2);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 3);
+	float *__restrict__ rest_sum_ = (float *)kg_result(buf + 4);
+	float *__restrict__ var_sum_ = (float *)kg_result(buf + 5);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_K_ = int(args->size_K_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -1629,19 +1693,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1669,8 +1734,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
@@ -1683,7 +1748,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1770,19 +1835,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1810,8 +1876,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	for (int k_from_ = 0; k_from_ < size_K_ + 8; k_from_ += 8) {
@@ -1824,7 +1890,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -1910,19 +1976,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ w_ = (const float *)buf[5];
-	const float *__restrict__ bias_ = (const float *)buf[6];
-	float *__restrict__ y_ = (float *)buf[7];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 6);
+	float *__restrict__ y_ = (float *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1966,7 +2033,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2051,19 +2118,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ w_ = (const float *)buf[5];
-	const float *__restrict__ bias_ = (const float *)buf[6];
-	float *__restrict__ y_ = (float *)buf[7];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 5);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 6);
+	float *__restrict__ y_ = (float *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2107,7 +2175,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2191,19 +2259,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2232,8 +2301,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	const int at_2_ = b_pos_ * size_K_;
@@ -2247,7 +2316,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2332,19 +2401,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2373,8 +2443,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_f16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	const int at_2_ = b_pos_ * size_K_;
@@ -2388,7 +2458,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_f16(gamma_[k_pos_2_]) + kg_from_f16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2472,19 +2542,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2513,8 +2584,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	const int at_2_ = b_pos_ * size_K_;
@@ -2528,7 +2599,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2613,19 +2684,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_sum_ = (const float *)buf[1];
-	const float *__restrict__ var_sum_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[5];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[6];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_sum_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ var_sum_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 5);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 6);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 7);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2654,8 +2726,8 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 	const bool t_ = 0 >= 0 && 0 < size_K_;
 	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
 	const float t_2_ = float(max(size_K_, 1));
-	const float rest_ = kg_rough_div(rest_sum_[a_pos_], t_2_);
-	const float var_ = kg_rough_div(var_sum_[a_pos_], t_2_);
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
 	const float t_3_ = args->eps_;
 	const float rstd_ = kg_rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
 	const int at_2_ = b_pos_ * size_K_;
@@ -2669,7 +2741,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 				if (k_pos_ + i_ < size_K_) {
 					const int k_pos_2_ = k_pos_ + i_;
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
-					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = kg_choose(h_gelu_x_ > 20.0f, h_gelu_x_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, h_gelu_x_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_))));
 					a_next_[i_] = h_;
 				} else {
 					a_next_[i_] = 0.0f;
@@ -2751,14 +2823,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2879,14 +2952,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3005,19 +3079,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	float *__restrict__ d_x_ = (float *)buf[8];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -3118,19 +3193,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	float *__restrict__ d_x_ = (float *)buf[8];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -3159,6 +3235,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 4;
+				if (k_ < size_K_) {
+					kg_prefetch(x_ + at_2_ + k_);
+					kg_prefetch(d_h_ + at_2_ + k_);
+				}
+			}
+		}
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -3326,14 +3414,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	float *__restrict__ d_gamma_ = (float *)buf[2];
-	float *__restrict__ d_beta_ = (float *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_gamma_ = (float *)kg_result(buf + 2);
+	float *__restrict__ d_beta_ = (float *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_K_ - from_, 32);
@@ -3387,18 +3476,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ d_y_ = (const float *)buf[5];
-	float *__restrict__ d_w_ = (float *)buf[6];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3522,18 +3612,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const float *__restrict__ gamma_ = (const float *)buf[3];
-	const float *__restrict__ beta_ = (const float *)buf[4];
-	const float *__restrict__ d_y_ = (const float *)buf[5];
-	float *__restrict__ d_w_ = (float *)buf[6];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3655,10 +3746,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -3694,10 +3786,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -3761,11 +3854,12 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -3809,14 +3903,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3932,14 +4027,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4054,19 +4150,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -4095,8 +4192,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float gamma_2_ = kg_from_f16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_f16(beta_[k_]);
 						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -4123,9 +4220,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -4140,7 +4237,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = kg_to_f16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_f16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -4167,19 +4264,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -4208,6 +4306,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_prefetch(x_ + at_2_ + k_);
+					kg_prefetch(d_h_ + at_2_ + k_);
+				}
+			}
+		}
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -4236,7 +4346,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
@@ -4263,8 +4373,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -4291,9 +4401,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -4311,7 +4421,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
@@ -4339,7 +4449,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -4375,14 +4485,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
-	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 2);
+	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_K_ - from_, 32);
@@ -4436,18 +4547,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4486,7 +4598,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4571,18 +4683,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4621,7 +4734,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[a_pos_2_]) + kg_from_f16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -4704,10 +4817,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4743,10 +4857,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -4810,11 +4925,12 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4858,14 +4974,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -4981,14 +5098,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5103,19 +5221,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -5144,8 +5263,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float gamma_2_ = kg_from_bf16(gamma_[k_]);
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + kg_from_bf16(beta_[k_]);
 						const float d_h_2_ = d_h_[row_ * size_K_ + k_];
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -5172,9 +5291,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		for (int from_2_ = 0; from_2_ < size_K_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -5189,7 +5308,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_[row_ * size_K_ + k_] = kg_to_bf16(t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_);
+						d_x_[row_ * size_K_ + k_] = kg_to_bf16(fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -5216,19 +5335,20 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const float *__restrict__ d_h_ = (const float *)buf[5];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[7];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[8];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const float *__restrict__ d_h_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 8);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -5257,6 +5377,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_K_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int k_ = (i_ * threads_ + thread_) * 8;
+				if (k_ < size_K_) {
+					kg_prefetch(x_ + at_2_ + k_);
+					kg_prefetch(d_h_ + at_2_ + k_);
+				}
+			}
+		}
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_K_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -5285,7 +5417,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float t_3_ = x_2_ - first_ - rest_2_;
 					const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+					const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 					const float t_4_ = d_h_gelu_x_ * gamma_2_;
 					d_rstd_thread_ = fmaf(t_4_, t_3_, d_rstd_thread_);
 					d_rest_part_thread_ += t_4_;
@@ -5312,8 +5444,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float d_h_2_ = d_h_run_[v_];
 						const float t_3_ = x_2_ - first_ - rest_2_;
 						const float h_gelu_x_ = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
-						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
-						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
+						const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
+						const float d_h_gelu_x_ = kg_choose(h_gelu_x_ > 20.0f, d_h_2_, kg_choose(h_gelu_x_ < -20.0f, 0.0f, d_h_2_ * h_gelu_x_sigmoid_ * fmaf(h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_), fmaf(0.21406445f * h_gelu_x_, h_gelu_x_, 1.5957692f), 1.0f)));
 						const float t_4_ = d_h_gelu_x_ * gamma_2_;
 						d_rstd_run_ = fmaf(t_4_, t_3_, d_rstd_run_);
 						d_rest_part_run_ += t_4_;
@@ -5340,9 +5472,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int k_ = (i_ * threads_ + thread_) * 8;
@@ -5360,7 +5492,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 					const float h_gelu_x_ = t_5_ * rstd_2_ * gamma_2_ + beta_2_;
 					const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 					const float t_6_ = d_h_gelu_x_ * gamma_2_;
-					d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+					d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_h_gelu_x_;
 				}
@@ -5388,7 +5520,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 						const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
 						const float d_h_gelu_x_ = h_gelu_x_ > 20.0f ? d_h_2_ : h_gelu_x_ < -20.0f ? 0.0f : d_h_2_ * h_gelu_x_sigmoid_ * (1.0f + h_gelu_x_ * (1.0f - h_gelu_x_sigmoid_) * (1.5957692f + 0.21406445f * h_gelu_x_ * h_gelu_x_));
 						const float t_6_ = d_h_gelu_x_ * gamma_2_;
-						d_x_out_[v_] = t_6_ * rstd_2_ + t_3_ * t_5_ + t_4_;
+						d_x_out_[v_] = fmaf(t_6_, rstd_2_, t_3_ * t_5_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + k_2_] = fmaf(d_h_gelu_x_ * t_5_, rstd_2_, 0.0f);
 						} else {
@@ -5424,14 +5556,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
-	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 2);
+	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_K_ - from_, 32);
@@ -5485,18 +5618,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5535,7 +5669,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5620,18 +5754,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ rest_ = (const float *)buf[1];
-	const float *__restrict__ rstd_ = (const float *)buf[2];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[3];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5670,7 +5805,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const int a_at_2_ = a_pos_ + i_;
 					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					a_next_[i_] = h_;
 				}
@@ -5753,10 +5888,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -5792,10 +5928,11 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -5859,11 +5996,12 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5907,14 +6045,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6035,14 +6174,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6162,18 +6302,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const float *__restrict__ gamma_ = (const float *)buf[4];
-	const float *__restrict__ beta_ = (const float *)buf[5];
-	float *__restrict__ d_w_ = (float *)buf[6];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6297,18 +6438,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const float *__restrict__ gamma_ = (const float *)buf[4];
-	const float *__restrict__ beta_ = (const float *)buf[5];
-	float *__restrict__ d_w_ = (float *)buf[6];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 5);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6431,14 +6573,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -6557,14 +6700,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -6683,18 +6827,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6752,7 +6897,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -6818,18 +6963,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6887,7 +7033,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_f16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_f16(gamma_[b_pos_2_]) + kg_from_f16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -6952,14 +7098,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -7078,14 +7225,15 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_h_ = (float *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_h_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -7204,18 +7352,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7273,7 +7422,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_gelu_mat
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}
@@ -7339,18 +7488,19 @@ struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ rest_ = (const float *)buf[2];
-	const float *__restrict__ rstd_ = (const float *)buf[3];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[4];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[5];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[6];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 3);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 4);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 5);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 6);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7408,7 +7558,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 					const int b_at_2_ = b_pos_ + i_;
 					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
 					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
-					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_gelu_x_sigmoid_ = kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * h_gelu_x_ * h_gelu_x_, h_gelu_x_, h_gelu_x_));
 					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
 					b_next_[i_] = h_;
 				}

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -312,15 +354,16 @@ struct kg_dd4f7221_linear_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -442,15 +485,16 @@ struct kg_dd4f7221_linear_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -571,15 +615,16 @@ struct kg_dd4f7221_linear_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -696,15 +741,16 @@ struct kg_dd4f7221_linear_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -821,15 +867,16 @@ struct kg_dd4f7221_linear_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -946,15 +993,16 @@ struct kg_dd4f7221_linear_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1071,14 +1119,15 @@ struct kg_dd4f7221_linear_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1199,14 +1248,15 @@ struct kg_dd4f7221_linear_grad_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1326,14 +1376,15 @@ struct kg_dd4f7221_linear_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1454,14 +1505,15 @@ struct kg_dd4f7221_linear_grad_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1580,10 +1632,11 @@ struct kg_dd4f7221_linear_grad_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -1619,10 +1672,11 @@ struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -1686,11 +1740,12 @@ struct kg_dd4f7221_linear_grad_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -1734,14 +1789,15 @@ struct kg_dd4f7221_linear_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -1860,14 +1916,15 @@ struct kg_dd4f7221_linear_grad_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1986,14 +2043,15 @@ struct kg_dd4f7221_linear_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2115,14 +2173,15 @@ struct kg_dd4f7221_linear_grad_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2243,10 +2302,11 @@ struct kg_dd4f7221_linear_grad_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -2282,10 +2342,11 @@ struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -2349,11 +2410,12 @@ struct kg_dd4f7221_linear_grad_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -2397,14 +2459,15 @@ struct kg_dd4f7221_linear_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2523,14 +2586,15 @@ struct kg_dd4f7221_linear_grad_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_R_ = int(args->size_R_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2649,14 +2713,15 @@ struct kg_dd4f7221_linear_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_linear_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2778,14 +2843,15 @@ struct kg_dd4f7221_linear_grad_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2906,10 +2972,11 @@ struct kg_dd4f7221_linear_grad_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -2945,10 +3012,11 @@ struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -3012,11 +3080,12 @@ struct kg_dd4f7221_linear_grad_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);

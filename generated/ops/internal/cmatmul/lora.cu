@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -320,14 +362,15 @@ struct kg_dd4f7221_lora_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -448,14 +491,15 @@ struct kg_dd4f7221_lora_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -577,15 +621,16 @@ struct kg_dd4f7221_lora_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -709,15 +754,16 @@ struct kg_dd4f7221_lora_f32_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -838,14 +884,15 @@ struct kg_dd4f7221_lora_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -964,14 +1011,15 @@ struct kg_dd4f7221_lora_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1092,15 +1140,16 @@ struct kg_dd4f7221_lora_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1206,7 +1255,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_f16_3(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1224,15 +1273,16 @@ struct kg_dd4f7221_lora_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1337,7 +1387,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_f16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1353,14 +1403,15 @@ struct kg_dd4f7221_lora_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1479,14 +1530,15 @@ struct kg_dd4f7221_lora_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	float *__restrict__ base_ = (float *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ base_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_I_ = int(args->size_I_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1607,15 +1659,16 @@ struct kg_dd4f7221_lora_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1721,7 +1774,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_bf16_3(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 64 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 8 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1739,15 +1792,16 @@ struct kg_dd4f7221_lora_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const float *__restrict__ base_ = (const float *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ base_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1852,7 +1906,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
 				if (row_pos_ < size_R_) {
 					const float up_ = sum_[i_ * 4 + j_];
-					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(base_[row_pos_ * size_O_ + column_pos_] + t_ * up_);
+					y_[row_pos_ * size_O_ + column_pos_] = kg_to_bf16(fmaf(t_, up_, base_[row_pos_ * size_O_ + column_pos_]));
 				}
 			}
 		}
@@ -1870,11 +1924,12 @@ struct kg_dd4f7221_lora_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -1908,11 +1963,12 @@ struct kg_dd4f7221_lora_grad_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float d_y_run_[4];
 	float d_up_out_[4];
 	const int n_ = size_R_ * size_O_;
@@ -1950,14 +2006,15 @@ struct kg_dd4f7221_lora_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2078,14 +2135,15 @@ struct kg_dd4f7221_lora_grad_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2205,15 +2263,16 @@ struct kg_dd4f7221_lora_grad_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2334,15 +2393,16 @@ struct kg_dd4f7221_lora_grad_f32_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ w_ = (const float *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ w_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2462,14 +2522,15 @@ struct kg_dd4f7221_lora_grad_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2590,14 +2651,15 @@ struct kg_dd4f7221_lora_grad_f32_5_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_5_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_w_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_w_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2719,11 +2781,12 @@ struct kg_dd4f7221_lora_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -2757,11 +2820,12 @@ struct kg_dd4f7221_lora_grad_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float d_y_run_[8];
 	float d_up_out_[8];
 	const int n_ = size_R_ * size_O_;
@@ -2799,14 +2863,15 @@ struct kg_dd4f7221_lora_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2927,14 +2992,15 @@ struct kg_dd4f7221_lora_grad_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3054,15 +3120,16 @@ struct kg_dd4f7221_lora_grad_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3178,15 +3245,16 @@ struct kg_dd4f7221_lora_grad_f16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3302,14 +3370,15 @@ struct kg_dd4f7221_lora_grad_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3431,14 +3500,15 @@ struct kg_dd4f7221_lora_grad_f16_5_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3560,14 +3630,15 @@ struct kg_dd4f7221_lora_grad_f16_6_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3688,14 +3759,15 @@ struct kg_dd4f7221_lora_grad_f16_6_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_6_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3815,14 +3887,15 @@ struct kg_dd4f7221_lora_grad_f16_7_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_f16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_7_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ d_up_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3943,14 +4016,15 @@ struct kg_dd4f7221_lora_grad_f16_7_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_7_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_7_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ d_up_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4072,11 +4146,12 @@ struct kg_dd4f7221_lora_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	const int n_ = size_R_ * size_O_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -4110,11 +4185,12 @@ struct kg_dd4f7221_lora_grad_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_up_ = (float *)buf[1];
-	const int size_O_ = int(args->size_O_);
-	const int size_R_ = int(args->size_R_);
-	const int size_Rank_ = int(args->size_Rank_);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_up_ = (float *)kg_result(buf + 1);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	kg_await();
 	float d_y_run_[8];
 	float d_up_out_[8];
 	const int n_ = size_R_ * size_O_;
@@ -4152,14 +4228,15 @@ struct kg_dd4f7221_lora_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4280,14 +4357,15 @@ struct kg_dd4f7221_lora_grad_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_up_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_down_ = (float *)buf[2];
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_down_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4407,15 +4485,16 @@ struct kg_dd4f7221_lora_grad_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -4531,15 +4610,16 @@ struct kg_dd4f7221_lora_grad_bf16_4_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
-	const float *__restrict__ d_x_part_ = (const float *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ w_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ d_x_part_ = (const float *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
-	const int size_O_ = int(args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -4655,14 +4735,15 @@ struct kg_dd4f7221_lora_grad_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -4784,14 +4865,15 @@ struct kg_dd4f7221_lora_grad_bf16_5_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_w_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_O_ = int(args->size_O_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -4913,14 +4995,15 @@ struct kg_dd4f7221_lora_grad_bf16_6_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_6(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_6_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5041,14 +5124,15 @@ struct kg_dd4f7221_lora_grad_bf16_6_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_6_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_down_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_down_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_I_ = int(args->size_I_);
-	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_I_ = kg_extent(&args->size_I_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5168,14 +5252,15 @@ struct kg_dd4f7221_lora_grad_bf16_7_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_lora_grad_bf16_7(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_7_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ d_up_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5296,14 +5381,15 @@ struct kg_dd4f7221_lora_grad_bf16_7_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_7_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_7_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ down_ = (const float *)buf[0];
-	const float *__restrict__ d_up_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ down_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_up_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_O_ = int(args->size_O_);
-	const int size_Rank_ = int(args->size_Rank_);
-	const int size_R_ = int(args->size_R_);
+	const int size_O_ = kg_extent(&args->size_O_);
+	const int size_Rank_ = kg_extent(&args->size_Rank_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -312,15 +354,16 @@ struct kg_dd4f7221_matmul_bias_nn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -445,15 +488,16 @@ struct kg_dd4f7221_matmul_bias_nn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -577,15 +621,16 @@ struct kg_dd4f7221_matmul_bias_nn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -708,15 +753,16 @@ struct kg_dd4f7221_matmul_bias_nn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -839,15 +885,16 @@ struct kg_dd4f7221_matmul_bias_nn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -970,15 +1017,16 @@ struct kg_dd4f7221_matmul_bias_nn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1101,15 +1149,16 @@ struct kg_dd4f7221_matmul_bias_nt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1234,15 +1283,16 @@ struct kg_dd4f7221_matmul_bias_nt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1366,15 +1416,16 @@ struct kg_dd4f7221_matmul_bias_nt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -1494,15 +1545,16 @@ struct kg_dd4f7221_matmul_bias_nt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1622,15 +1674,16 @@ struct kg_dd4f7221_matmul_bias_nt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_nt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1750,15 +1803,16 @@ struct kg_dd4f7221_matmul_bias_nt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_nt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_nt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1878,15 +1932,16 @@ struct kg_dd4f7221_matmul_bias_tn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2011,15 +2066,16 @@ struct kg_dd4f7221_matmul_bias_tn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2143,15 +2199,16 @@ struct kg_dd4f7221_matmul_bias_tn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2277,15 +2334,16 @@ struct kg_dd4f7221_matmul_bias_tn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2411,15 +2469,16 @@ struct kg_dd4f7221_matmul_bias_tn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2545,15 +2604,16 @@ struct kg_dd4f7221_matmul_bias_tn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2679,15 +2739,16 @@ struct kg_dd4f7221_matmul_bias_tt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2813,15 +2874,16 @@ struct kg_dd4f7221_matmul_bias_tt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2946,15 +3008,16 @@ struct kg_dd4f7221_matmul_bias_tt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3078,15 +3141,16 @@ struct kg_dd4f7221_matmul_bias_tt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3210,15 +3274,16 @@ struct kg_dd4f7221_matmul_bias_tt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_tt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -3342,15 +3407,16 @@ struct kg_dd4f7221_matmul_bias_tt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_tt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_tt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -3474,14 +3540,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3605,14 +3672,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3735,14 +3803,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3866,14 +3935,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3996,11 +4066,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4040,11 +4111,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -4111,11 +4183,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4159,14 +4232,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -4285,14 +4359,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4411,14 +4486,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -4543,14 +4619,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4675,11 +4752,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4719,11 +4797,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -4790,11 +4869,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4838,14 +4918,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -4964,14 +5045,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5090,14 +5172,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -5222,14 +5305,15 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5354,11 +5438,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -5398,11 +5483,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -5469,11 +5555,12 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_grad_nn_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nn_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5517,14 +5604,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nt_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5648,14 +5736,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5778,14 +5867,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nt_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -5907,14 +5997,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -6036,14 +6127,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_nt_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -6165,14 +6257,15 @@ struct kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_nt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -6294,14 +6387,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_tt_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6426,14 +6520,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6557,14 +6652,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_tt_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -6687,14 +6783,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -6817,14 +6914,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_grad_tt_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -6947,14 +7045,15 @@ struct kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_grad_tt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];

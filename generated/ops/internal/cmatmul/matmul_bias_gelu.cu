@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -52,10 +94,30 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
+}
+
 // 1/(1+exp(-x)) without overflow.
 __device__ __forceinline__ float kg_sigmoid(float x) {
 	const float e = expf(-fabsf(x));
 	return __fdividef(x < 0.0f ? e : 1.0f, 1.0f + e); // the divisor is between 1 and 2
+}
+
+// exp(x) to 1e-5 of its value, and 0 below the least normal float.
+__device__ __forceinline__ float kg_rough_exp(float x) {
+	float r;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+	return r;
+}
+
+// 1/(1+exp(-x)) to 1e-5 of its value.
+__device__ __forceinline__ float kg_rough_sigmoid(float x) {
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + kg_rough_exp(-x)));
+	return r;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -325,16 +387,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -444,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -465,16 +528,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -583,7 +647,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -604,16 +668,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -719,7 +784,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -742,16 +807,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -857,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -880,16 +946,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -995,7 +1062,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1018,16 +1085,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1133,7 +1201,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1156,16 +1224,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1275,7 +1344,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -1296,16 +1365,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1414,7 +1484,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -1435,16 +1505,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -1547,7 +1618,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1570,16 +1641,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1682,7 +1754,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1705,16 +1777,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_nt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1817,7 +1890,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1840,16 +1913,17 @@ struct kg_dd4f7221_matmul_bias_gelu_nt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_nt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_nt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1952,7 +2026,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_n
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1975,16 +2049,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2094,7 +2169,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2115,16 +2190,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2233,7 +2309,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2254,16 +2330,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2372,7 +2449,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2395,16 +2472,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2513,7 +2591,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2536,16 +2614,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2654,7 +2733,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2677,16 +2756,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2795,7 +2875,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2818,16 +2898,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2938,7 +3019,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2959,16 +3040,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3078,7 +3160,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_));
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -3099,16 +3181,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3215,7 +3298,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3238,16 +3321,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3354,7 +3438,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3377,16 +3461,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_tt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -3493,7 +3578,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3516,16 +3601,17 @@ struct kg_dd4f7221_matmul_bias_gelu_tt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_tt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_tt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -3632,7 +3718,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_t
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, pre_2_ * kg_rough_sigmoid(1.5957692f * fmaf(0.044715f * pre_2_ * pre_2_, pre_2_, pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3653,12 +3739,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -3698,12 +3785,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[4];
 	float d_c_run_[4];
 	float d_pre_out_[4];
@@ -3748,14 +3836,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3879,14 +3968,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4009,14 +4099,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4140,14 +4231,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4270,11 +4362,12 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4314,11 +4407,12 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -4385,11 +4479,12 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4433,12 +4528,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -4478,12 +4574,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
@@ -4528,14 +4625,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4659,14 +4757,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4789,14 +4888,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4920,14 +5020,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5049,11 +5150,12 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5097,12 +5199,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -5142,12 +5245,13 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
@@ -5192,14 +5296,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5323,14 +5428,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5453,14 +5559,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5584,14 +5691,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5713,11 +5821,12 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nn_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5761,14 +5870,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5892,14 +6002,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6022,14 +6133,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6153,14 +6265,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6283,14 +6396,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6414,14 +6528,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6544,14 +6659,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6675,14 +6791,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6805,14 +6922,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6936,14 +7054,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_nt_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7066,14 +7185,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7197,14 +7317,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7327,14 +7448,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7458,14 +7580,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7588,14 +7711,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7719,14 +7843,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7849,14 +7974,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7980,14 +8106,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tn_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8110,14 +8237,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8242,14 +8370,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8373,14 +8502,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8505,14 +8635,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8636,14 +8767,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8768,14 +8900,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8899,14 +9032,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -9031,14 +9165,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -9162,14 +9297,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -9294,14 +9430,15 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_grad_tt_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -50,6 +92,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 		return (unsigned short)((bits >> 16) | 0x40u);
 	}
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -319,16 +367,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -438,7 +487,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -459,16 +508,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -577,7 +627,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -598,16 +648,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -713,7 +764,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -736,16 +787,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -851,7 +903,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -874,16 +926,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -989,7 +1042,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1012,16 +1065,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1127,7 +1181,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1150,16 +1204,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1269,7 +1324,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -1290,16 +1345,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1408,7 +1464,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -1429,16 +1485,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -1541,7 +1598,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1564,16 +1621,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1676,7 +1734,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1699,16 +1757,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1811,7 +1870,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1834,16 +1893,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_nt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1946,7 +2006,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -1969,16 +2029,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2088,7 +2149,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2109,16 +2170,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2227,7 +2289,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2248,16 +2310,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2366,7 +2429,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2389,16 +2452,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2507,7 +2571,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2530,16 +2594,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2648,7 +2713,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2671,16 +2736,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2789,7 +2855,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_2_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -2812,16 +2878,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2932,7 +2999,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 8 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -2953,16 +3020,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	float *__restrict__ c_ = (float *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ c_ = (float *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3072,7 +3140,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 				if (row_pos_ < size_M_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					const float pre_2_ = product_ + bias_2_;
-					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_));
+					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_))));
 					if (args->wanted_pre_ != 0) {
 						pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 					}
@@ -3093,16 +3161,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3209,7 +3278,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3232,16 +3301,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3348,7 +3418,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3371,16 +3441,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -3487,7 +3558,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3510,16 +3581,17 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_tt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[3];
-	float *__restrict__ pre_ = (float *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ pre_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -3626,7 +3698,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_e
 						if (row_pos_ < size_M_) {
 							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							const float pre_2_ = product_ + bias_2_;
-							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)));
+							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(kg_choose(pre_2_ > 20.0f, pre_2_, kg_choose(pre_2_ < -20.0f, 0.0f, 0.5f * pre_2_ * (1.0f + erff(0.70710677f * pre_2_)))));
 							if (args->wanted_pre_ != 0) {
 								pre_[(at_4_ + row_pos_) * size_N_ + column_pos_] = pre_2_;
 							}
@@ -3647,12 +3719,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -3667,7 +3740,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -3678,7 +3751,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -3692,12 +3765,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[4];
 	float d_c_run_[4];
 	float d_pre_out_[4];
@@ -3715,7 +3789,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
-				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_pre_out_[v_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 			}
 			kg_store_f32x4(d_pre_ + at_, d_pre_out_);
 		}
@@ -3728,7 +3802,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -3742,14 +3816,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3873,14 +3948,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4003,14 +4079,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4134,14 +4211,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4264,11 +4342,12 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4308,11 +4387,12 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_4_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -4379,11 +4459,12 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4427,12 +4508,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -4447,7 +4529,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -4458,7 +4540,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -4472,12 +4554,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
@@ -4495,7 +4578,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
-				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_pre_out_[v_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 			}
 			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
 		}
@@ -4508,7 +4591,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_f16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -4522,14 +4605,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4653,14 +4737,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4783,14 +4868,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -4914,14 +5000,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5043,11 +5130,12 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5091,12 +5179,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -5111,7 +5200,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	} else {
 		for (int at_ = from_ + thread_; at_ < n_; at_ += 256) {
@@ -5122,7 +5211,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -5136,12 +5225,13 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	float *__restrict__ d_pre_ = (float *)buf[2];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	float *__restrict__ d_pre_ = (float *)kg_result(buf + 2);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float pre_run_[8];
 	float d_c_run_[8];
 	float d_pre_out_[8];
@@ -5159,7 +5249,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 				const float pre_2_ = pre_run_[v_];
 				const float d_c_2_ = d_c_run_[v_];
 				const float t_ = 0.70710677f * pre_2_;
-				d_pre_out_[v_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+				d_pre_out_[v_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 			}
 			kg_store_f32x8(d_pre_ + at_, d_pre_out_);
 		}
@@ -5172,7 +5262,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_e
 			const float pre_2_ = pre_[(z_ * size_M_ + m_) * size_N_ + n_2_];
 			const float d_c_2_ = kg_from_bf16(d_c_[(z_ * size_M_ + m_) * size_N_ + n_2_]);
 			const float t_ = 0.70710677f * pre_2_;
-			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_ > 20.0f ? d_c_2_ : pre_2_ < -20.0f ? 0.0f : d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)));
+			d_pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_choose(pre_2_ > 20.0f, d_c_2_, kg_choose(pre_2_ < -20.0f, 0.0f, d_c_2_ * 0.5f * (pre_2_ * 1.1283792f * expf(-(t_ * t_)) * 0.70710677f + (1.0f + erff(t_)))));
 		}
 	}
 }
@@ -5186,14 +5276,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5317,14 +5408,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5447,14 +5539,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5578,14 +5671,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -5707,11 +5801,12 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nn_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5755,14 +5850,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5886,14 +5982,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6016,14 +6113,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6147,14 +6245,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6277,14 +6376,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6408,14 +6508,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6538,14 +6639,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6669,14 +6771,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6799,14 +6902,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6930,14 +7034,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_nt_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7060,14 +7165,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7191,14 +7297,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7321,14 +7428,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7452,14 +7560,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7582,14 +7691,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7713,14 +7823,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -7843,14 +7954,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -7974,14 +8086,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tn_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8104,14 +8217,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8236,14 +8350,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8367,14 +8482,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8499,14 +8615,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8630,14 +8747,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -8762,14 +8880,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_f16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -8893,14 +9012,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -9025,14 +9145,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const float *__restrict__ d_pre_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -9156,14 +9277,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -9288,14 +9410,15 @@ struct kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_gelu_erf_grad_tt_bf16_3_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_pre_ = (const float *)buf[0];
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const float *__restrict__ d_pre_ = (const float *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -340,16 +382,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -474,16 +517,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -607,16 +651,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -739,16 +784,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -871,16 +917,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1003,16 +1050,17 @@ struct kg_dd4f7221_matmul_bias_residual_nn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1135,16 +1183,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -1269,16 +1318,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -1402,16 +1452,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -1531,16 +1582,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -1660,16 +1712,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_nt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -1789,16 +1842,17 @@ struct kg_dd4f7221_matmul_bias_residual_nt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_nt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_nt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -1918,16 +1972,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tn_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2052,16 +2107,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2185,16 +2241,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tn_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -2320,16 +2377,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -2455,16 +2513,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tn_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -2590,16 +2649,17 @@ struct kg_dd4f7221_matmul_bias_residual_tn_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tn_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tn_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -2725,16 +2785,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tt_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -2860,16 +2921,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f32_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_f32_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f32_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ bias_ = (const float *)buf[2];
-	const float *__restrict__ residual_ = (const float *)buf[3];
-	float *__restrict__ c_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ bias_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ residual_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ c_ = (float *)kg_result(buf + 4);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -2994,16 +3056,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tt_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -3127,16 +3190,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_f16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_f16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_f16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -3260,16 +3324,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_tt_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -3393,16 +3458,17 @@ struct kg_dd4f7221_matmul_bias_residual_tt_bf16_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_tt_bf16_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_tt_bf16_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[2];
-	const unsigned short *__restrict__ residual_ = (const unsigned short *)buf[3];
-	unsigned short *__restrict__ c_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)kg_tensor(buf + 2);
+	const unsigned short *__restrict__ residual_ = (const unsigned short *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ c_ = (unsigned short *)kg_result(buf + 4);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -3526,14 +3592,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3657,14 +3724,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -3787,14 +3855,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -3918,14 +3987,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_b_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -4048,11 +4118,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4092,11 +4163,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -4163,11 +4235,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ d_bias_ = (float *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_ = (float *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4211,11 +4284,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_residual_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_residual_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -4249,11 +4323,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f32_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	float *__restrict__ d_residual_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_residual_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float d_c_run_[4];
 	float d_residual_out_[4];
 	const int n_ = size_Z_ * size_M_ * size_N_;
@@ -4291,14 +4366,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -4417,14 +4493,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4543,14 +4620,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -4675,14 +4753,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -4807,11 +4886,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -4851,11 +4931,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -4922,11 +5003,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -4970,11 +5052,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_residual_ = (unsigned short *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -5008,11 +5091,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_f16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_residual_ = (unsigned short *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float d_c_run_[8];
 	float d_residual_out_[8];
 	const int n_ = size_Z_ * size_M_ * size_N_;
@@ -5050,14 +5134,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -5176,14 +5261,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5302,14 +5388,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -5434,14 +5521,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_2_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_N_ = int(args->size_N_);
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -5566,11 +5654,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -5610,11 +5699,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	float *__restrict__ d_bias_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_ = int(args->size_Z_);
-	const int size_M_ = int(args->size_M_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -5681,11 +5771,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_4_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_bias_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_bias_ = (unsigned short *)buf[1];
+	const float *__restrict__ d_bias_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_bias_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float d_bias_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_Z_sums_ = int(args->size_Z_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_Z_sums_ = kg_extent(&args->size_Z_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -5729,11 +5820,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_residual_ = (unsigned short *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	const int n_ = size_Z_ * size_M_ * size_N_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -5767,11 +5859,12 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_5_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ d_residual_ = (unsigned short *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_M_ = int(args->size_M_);
-	const int size_Z_ = int(args->size_Z_);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_residual_ = (unsigned short *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_Z_ = kg_extent(&args->size_Z_);
+	kg_await();
 	float d_c_run_[8];
 	float d_residual_out_[8];
 	const int n_ = size_Z_ * size_M_ * size_N_;
@@ -5809,14 +5902,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -5940,14 +6034,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_c_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6070,14 +6165,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -6199,14 +6295,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -6328,14 +6425,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[5120];
 	alignas(16) __shared__ unsigned short b_slices_[4352];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -6457,14 +6555,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_nt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2560];
 	alignas(16) __shared__ unsigned short b_slices_[2304];
-	const int size_K_ = int(args->size_K_);
-	const int size_M_ = int(args->size_M_);
-	const int size_N_ = int(args->size_N_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];
@@ -6586,14 +6685,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[2112];
 	alignas(16) __shared__ float b_slices_[2112];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[64];
@@ -6718,14 +6818,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_f32_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ b_ = (const float *)buf[0];
-	const float *__restrict__ d_c_ = (const float *)buf[1];
-	float *__restrict__ d_a_ = (float *)buf[2];
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_c_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 2);
 	alignas(16) __shared__ float a_slices_[1088];
 	alignas(16) __shared__ float b_slices_[1088];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	float a_next_[4];
 	float b_next_[4];
 	float sum_[32];
@@ -6849,14 +6950,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[4];
@@ -6979,14 +7081,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_f16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_f16 a_blocks_[2];
@@ -7109,14 +7212,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[4352];
 	alignas(16) __shared__ unsigned short b_slices_[5120];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[4];
@@ -7239,14 +7343,15 @@ struct kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small(
 		void *const *__restrict__ buf, const kg_dd4f7221_matmul_bias_residual_grad_tt_bf16_1_small_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_c_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_c_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 2);
 	alignas(16) __shared__ unsigned short a_slices_[2304];
 	alignas(16) __shared__ unsigned short b_slices_[2560];
-	const int size_M_ = int(args->size_M_);
-	const int size_K_ = int(args->size_K_);
-	const int size_N_ = int(args->size_N_);
+	const int size_M_ = kg_extent(&args->size_M_);
+	const int size_K_ = kg_extent(&args->size_K_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	kg_await();
 	unsigned a_next_[4];
 	unsigned b_next_[4];
 	kg_block_bf16 a_blocks_[2];

@@ -27,6 +27,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Whether the fault word is set.
 __device__ __forceinline__ bool kg_stopped(const kg_fault *fault) {
 	return *(const volatile int *)&fault->set != 0;
@@ -58,6 +100,12 @@ __device__ __forceinline__ unsigned short kg_to_bf16(float x) {
 		return (unsigned short)((bits >> 16) | 0x40u);
 	}
 	return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // Four consecutive floats, at a multiple of 16 bytes.
@@ -155,19 +203,20 @@ struct kg_dd4f7221_adamw_shadow_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const float *__restrict__ g_ = (const float *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	float *__restrict__ shadow_ = (float *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	float *__restrict__ shadow_ = (float *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -193,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -220,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -242,19 +291,20 @@ struct kg_dd4f7221_adamw_shadow_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const float *__restrict__ g_ = (const float *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	float *__restrict__ shadow_ = (float *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	float *__restrict__ shadow_ = (float *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[4];
 	float m_run_[4];
 	float g_run_[4];
@@ -295,7 +345,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -327,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f32_w
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -349,19 +399,20 @@ struct kg_dd4f7221_adamw_shadow_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -387,7 +438,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -414,7 +465,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -436,19 +487,20 @@ struct kg_dd4f7221_adamw_shadow_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -489,7 +541,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -521,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_f16_w
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -543,19 +595,20 @@ struct kg_dd4f7221_adamw_shadow_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -581,7 +634,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -608,7 +661,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -630,19 +683,20 @@ struct kg_dd4f7221_adamw_shadow_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_shadow_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[8];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 8);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -683,7 +737,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -715,7 +769,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_shadow_bf16_
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -737,18 +791,19 @@ struct kg_dd4f7221_adamw_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const float *__restrict__ g_ = (const float *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -774,7 +829,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -800,7 +855,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -821,18 +876,19 @@ struct kg_dd4f7221_adamw_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const float *__restrict__ g_ = (const float *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[4];
 	float m_run_[4];
 	float g_run_[4];
@@ -872,7 +928,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -902,7 +958,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f32_wide(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -923,18 +979,19 @@ struct kg_dd4f7221_adamw_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -960,7 +1017,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -986,7 +1043,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -1007,18 +1064,19 @@ struct kg_dd4f7221_adamw_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -1058,7 +1116,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -1088,7 +1146,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_f16_wide(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -1109,18 +1167,19 @@ struct kg_dd4f7221_adamw_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -1146,7 +1205,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -1172,7 +1231,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;
@@ -1193,18 +1252,19 @@ struct kg_dd4f7221_adamw_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_adamw_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	float *__restrict__ m_ = (float *)buf[2];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[3];
-	const float *__restrict__ inv_scale_ = (const float *)buf[4];
-	const float *__restrict__ clip_ = (const float *)buf[5];
-	const int *__restrict__ step_ = (const int *)buf[6];
-	float *__restrict__ v_ = (float *)buf[7];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	float *__restrict__ m_ = (float *)kg_result(buf + 2);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 3);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 4);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 5);
+	const int *__restrict__ step_ = (const int *)kg_tensor(buf + 6);
+	float *__restrict__ v_ = (float *)kg_result(buf + 7);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float m_run_[8];
 	float g_run_[8];
@@ -1244,7 +1304,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 				const float grad_ = g_2_ * inv_scale_2_ * clip_2_;
 				const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 				const float v_new_ = t_ ? v_3_ : t_6_ * v_3_ + t_7_ * grad_ * grad_;
-				const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+				const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 				w_out_[v_2_] = w_new_;
 				m_out_[v_2_] = m_new_;
 				v_out_[v_2_] = v_new_;
@@ -1274,7 +1334,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_adamw_bf16_wide(
 			const float m_new_ = t_ ? m_2_ : t_3_ * m_2_ + t_4_ * grad_;
 			const float v_2_ = v_[p_];
 			const float v_new_ = t_ ? v_2_ : t_6_ * v_2_ + t_7_ * grad_ * grad_;
-			const float w_new_ = t_ ? w_2_ : w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_);
+			const float w_new_ = kg_choose(t_, w_2_, w_2_ - t_2_ * (m_new_ / correct1_ / (sqrtf(v_new_ / correct2_) + t_8_) + t_9_ * w_2_));
 			w_[p_] = w_new_;
 			m_[p_] = m_new_;
 			v_[p_] = v_new_;

@@ -25,6 +25,37 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // map kernel for clip, skip.
 struct kg_dd4f7221_clip_factor_args {
 	float max_norm_;
@@ -33,10 +64,11 @@ struct kg_dd4f7221_clip_factor_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_clip_factor(
 		void *const *__restrict__ buf, const kg_dd4f7221_clip_factor_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ norm_sq_ = (const float *)buf[0];
-	const float *__restrict__ inv_scale_ = (const float *)buf[1];
-	float *__restrict__ clip_ = (float *)buf[2];
-	int *__restrict__ skip_ = (int *)buf[3];
+	const float *__restrict__ norm_sq_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ clip_ = (float *)kg_result(buf + 2);
+	int *__restrict__ skip_ = (int *)kg_result(buf + 3);
+	kg_await();
 	if (int(threadIdx.x) == 0) {
 		const float t_ = args->max_norm_;
 		const float norm_ = sqrtf(norm_sq_[0]) * inv_scale_[0];

@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -61,10 +103,11 @@ struct kg_dd4f7221_global_norm_sq_total_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_total_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ g_ = (const float *)buf[0];
-	float *__restrict__ part_chunk_ = (float *)buf[1];
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -103,11 +146,12 @@ struct kg_dd4f7221_global_norm_sq_total_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_total_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ part_chunk_ = (const float *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -151,11 +195,12 @@ struct kg_dd4f7221_global_norm_sq_total_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_total_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ part_chunk_ = (const float *)buf[0];
-	const float *__restrict__ total_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	float part_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -214,10 +259,11 @@ struct kg_dd4f7221_global_norm_sq_total_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_total_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[0];
-	float *__restrict__ part_chunk_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -256,10 +302,11 @@ struct kg_dd4f7221_global_norm_sq_total_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_global_norm_sq_total_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_total_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[0];
-	float *__restrict__ part_chunk_ = (float *)buf[1];
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ part_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float part_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -298,10 +345,11 @@ struct kg_dd4f7221_global_norm_sq_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ part_chunk_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -344,10 +392,11 @@ struct kg_dd4f7221_global_norm_sq_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_global_norm_sq_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_global_norm_sq_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ part_chunk_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ part_chunk_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float part_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	float part_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);

@@ -26,6 +26,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Whether the fault word is set.
 __device__ __forceinline__ bool kg_stopped(const kg_fault *fault) {
 	return *(const volatile int *)&fault->set != 0;
@@ -152,17 +194,18 @@ struct kg_dd4f7221_sgd_shadow_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const float *__restrict__ g_ = (const float *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	float *__restrict__ shadow_ = (float *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	float *__restrict__ shadow_ = (float *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -217,17 +260,18 @@ struct kg_dd4f7221_sgd_shadow_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const float *__restrict__ g_ = (const float *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	float *__restrict__ shadow_ = (float *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	float *__restrict__ shadow_ = (float *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[4];
 	float g_run_[4];
 	float v_run_[4];
@@ -298,17 +342,18 @@ struct kg_dd4f7221_sgd_shadow_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -363,17 +408,18 @@ struct kg_dd4f7221_sgd_shadow_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -444,17 +490,18 @@ struct kg_dd4f7221_sgd_shadow_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -509,17 +556,18 @@ struct kg_dd4f7221_sgd_shadow_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_shadow_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_shadow_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
-	unsigned short *__restrict__ shadow_ = (unsigned short *)buf[6];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	unsigned short *__restrict__ shadow_ = (unsigned short *)kg_result(buf + 6);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -590,16 +638,17 @@ struct kg_dd4f7221_sgd_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const float *__restrict__ g_ = (const float *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -652,16 +701,17 @@ struct kg_dd4f7221_sgd_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const float *__restrict__ g_ = (const float *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const float *__restrict__ g_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[4];
 	float g_run_[4];
 	float v_run_[4];
@@ -728,16 +778,17 @@ struct kg_dd4f7221_sgd_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -790,16 +841,17 @@ struct kg_dd4f7221_sgd_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];
@@ -866,16 +918,17 @@ struct kg_dd4f7221_sgd_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -928,16 +981,17 @@ struct kg_dd4f7221_sgd_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sgd_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sgd_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	float *__restrict__ w_ = (float *)buf[1];
-	const unsigned short *__restrict__ g_ = (const unsigned short *)buf[2];
-	const float *__restrict__ inv_scale_ = (const float *)buf[3];
-	const float *__restrict__ clip_ = (const float *)buf[4];
-	float *__restrict__ v_ = (float *)buf[5];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	float *__restrict__ w_ = (float *)kg_result(buf + 1);
+	const unsigned short *__restrict__ g_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ inv_scale_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ clip_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ v_ = (float *)kg_result(buf + 5);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}
-	const int size_P_ = int(args->size_P_);
 	float w_run_[8];
 	float g_run_[8];
 	float v_run_[8];

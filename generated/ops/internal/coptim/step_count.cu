@@ -26,6 +26,37 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Whether the fault word is set.
 __device__ __forceinline__ bool kg_stopped(const kg_fault *fault) {
 	return *(const volatile int *)&fault->set != 0;
@@ -37,8 +68,9 @@ __device__ __forceinline__ int kg_wrap_add(int x, int y) { return int(unsigned(x
 // map kernel for step.
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_step_count(
 		void *const *__restrict__ buf, const void *__restrict__ args, kg_fault *fault, int op) {
-	const int *__restrict__ skip_ = (const int *)buf[0];
-	int *__restrict__ step_ = (int *)buf[1];
+	const int *__restrict__ skip_ = (const int *)kg_tensor(buf + 0);
+	int *__restrict__ step_ = (int *)kg_result(buf + 1);
+	kg_await();
 	if (kg_stopped(fault)) {
 		return;
 	}

@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -109,10 +151,11 @@ struct kg_dd4f7221_bias_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ dy_ = (const float *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ dy_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -148,10 +191,11 @@ struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ dy_ = (const float *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const float *__restrict__ dy_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const int thread_ = int(threadIdx.x);
@@ -215,11 +259,12 @@ struct kg_dd4f7221_bias_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
-	float *__restrict__ db_ = (float *)buf[1];
+	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ db_ = (float *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -262,10 +307,11 @@ struct kg_dd4f7221_bias_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -301,10 +347,11 @@ struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -368,11 +415,12 @@ struct kg_dd4f7221_bias_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ db_ = (unsigned short *)buf[1];
+	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ db_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);
@@ -415,10 +463,11 @@ struct kg_dd4f7221_bias_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int threads_ = int(blockDim.x);
 	const int slab_ = threads_ * 8;
@@ -454,10 +503,11 @@ struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ dy_ = (const unsigned short *)buf[0];
-	float *__restrict__ db_reduced_block_ = (float *)buf[1];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_ = int(args->size_R_);
+	const unsigned short *__restrict__ dy_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const int thread_ = int(threadIdx.x);
@@ -521,11 +571,12 @@ struct kg_dd4f7221_bias_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_bias_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ db_reduced_block_ = (const float *)buf[0];
-	unsigned short *__restrict__ db_ = (unsigned short *)buf[1];
+	const float *__restrict__ db_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ db_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float db_reduced_parts_[512];
-	const int size_N_ = int(args->size_N_);
-	const int size_R_sums_ = int(args->size_R_sums_);
+	const int size_N_ = kg_extent(&args->size_N_);
+	const int size_R_sums_ = kg_extent(&args->size_R_sums_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_N_ - from_, 32);

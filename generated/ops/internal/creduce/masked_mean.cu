@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -147,10 +189,11 @@ struct kg_dd4f7221_masked_mean_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	int *__restrict__ count_ = (int *)buf[1];
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	int *__restrict__ count_ = (int *)kg_result(buf + 1);
 	__shared__ int count_parts_[8];
-	const int size_L_ = int(args->size_L_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	kg_await();
 	const int b_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -192,14 +235,15 @@ struct kg_dd4f7221_masked_mean_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -249,14 +293,15 @@ struct kg_dd4f7221_masked_mean_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -306,14 +351,15 @@ struct kg_dd4f7221_masked_mean_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_masked_mean_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float total_parts_[512];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int n_ = size_B_ * size_H_;
 	const int from_ = int(blockIdx.x) * 32;
@@ -363,13 +409,14 @@ struct kg_dd4f7221_masked_mean_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -403,13 +450,14 @@ struct kg_dd4f7221_masked_mean_grad_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	float *__restrict__ d_x_ = (float *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_y_run_[4];
 	float d_x_out_[4];
 	const int n_ = size_B_ * size_L_ * size_H_;
@@ -455,13 +503,14 @@ struct kg_dd4f7221_masked_mean_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -495,13 +544,14 @@ struct kg_dd4f7221_masked_mean_grad_f16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_f16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_f16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
 	const int n_ = size_B_ * size_L_ * size_H_;
@@ -547,13 +597,14 @@ struct kg_dd4f7221_masked_mean_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	const int n_ = size_B_ * size_L_ * size_H_;
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -587,13 +638,14 @@ struct kg_dd4f7221_masked_mean_grad_bf16_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_masked_mean_grad_bf16_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_masked_mean_grad_bf16_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned char *__restrict__ mask_ = (const unsigned char *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	const int *__restrict__ count_ = (const int *)buf[2];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[3];
-	const int size_H_ = int(args->size_H_);
-	const int size_L_ = int(args->size_L_);
-	const int size_B_ = int(args->size_B_);
+	const unsigned char *__restrict__ mask_ = (const unsigned char *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	const int *__restrict__ count_ = (const int *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 3);
+	const int size_H_ = kg_extent(&args->size_H_);
+	const int size_L_ = kg_extent(&args->size_L_);
+	const int size_B_ = kg_extent(&args->size_B_);
+	kg_await();
 	float d_y_run_[8];
 	float d_x_out_[8];
 	const int n_ = size_B_ * size_L_ * size_H_;

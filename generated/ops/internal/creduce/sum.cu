@@ -23,6 +23,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -108,10 +150,11 @@ struct kg_dd4f7221_sum_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_reduced_chunk_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -149,10 +192,11 @@ struct kg_dd4f7221_sum_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ y_reduced_chunk_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ y_reduced_chunk_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -195,10 +239,11 @@ struct kg_dd4f7221_sum_f32_2_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_f32_2_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_f32_2_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ y_reduced_chunk_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ y_reduced_chunk_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_parts_[8];
-	const int size_P_chunks_ = int(args->size_P_chunks_);
+	const int size_P_chunks_ = kg_extent(&args->size_P_chunks_);
+	kg_await();
 	float y_reduced_chunk_run_[4];
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -256,10 +301,11 @@ struct kg_dd4f7221_sum_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ y_reduced_chunk_ = (float *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -297,10 +343,11 @@ struct kg_dd4f7221_sum_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_sum_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	float *__restrict__ y_reduced_chunk_ = (float *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	float *__restrict__ y_reduced_chunk_ = (float *)kg_result(buf + 1);
 	__shared__ float y_reduced_chunk_parts_[4];
-	const int size_P_ = int(args->size_P_);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int p_chunks_ = int(blockIdx.x);
 	const int from_ = int(blockIdx.x) * 16384;
 	const int to_ = min(from_ + 16384, size_P_);
@@ -338,9 +385,10 @@ struct kg_dd4f7221_sum_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 2048 <= size_P_) {
@@ -365,9 +413,10 @@ struct kg_dd4f7221_sum_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	float *__restrict__ d_x_ = (float *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_x_out_[4];
 	const int from_ = int(blockIdx.x) * 2048;
 	const int thread_ = int(threadIdx.x);
@@ -397,9 +446,10 @@ struct kg_dd4f7221_sum_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -424,9 +474,10 @@ struct kg_dd4f7221_sum_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_x_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
@@ -456,9 +507,10 @@ struct kg_dd4f7221_sum_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);
 	if (from_ + 4096 <= size_P_) {
@@ -483,9 +535,10 @@ struct kg_dd4f7221_sum_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_sum_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_sum_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
-	const int size_P_ = int(args->size_P_);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 1);
+	const int size_P_ = kg_extent(&args->size_P_);
+	kg_await();
 	float d_x_out_[8];
 	const int from_ = int(blockIdx.x) * 4096;
 	const int thread_ = int(threadIdx.x);

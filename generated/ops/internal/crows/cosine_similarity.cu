@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -155,13 +197,14 @@ struct kg_dd4f7221_cosine_similarity_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -226,13 +269,14 @@ struct kg_dd4f7221_cosine_similarity_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	float *__restrict__ y_ = (float *)buf[2];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ y_ = (float *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_run_[4];
 	float b_run_[4];
 	const int r_ = int(blockIdx.x);
@@ -317,13 +361,14 @@ struct kg_dd4f7221_cosine_similarity_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -388,13 +433,14 @@ struct kg_dd4f7221_cosine_similarity_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -479,13 +525,14 @@ struct kg_dd4f7221_cosine_similarity_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -550,13 +597,14 @@ struct kg_dd4f7221_cosine_similarity_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_run_[8];
 	float b_run_[8];
 	const int r_ = int(blockIdx.x);
@@ -641,15 +689,16 @@ struct kg_dd4f7221_cosine_similarity_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	float *__restrict__ d_b_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -737,15 +786,16 @@ struct kg_dd4f7221_cosine_similarity_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ a_ = (const float *)buf[0];
-	const float *__restrict__ b_ = (const float *)buf[1];
-	const float *__restrict__ d_y_ = (const float *)buf[2];
-	float *__restrict__ d_a_ = (float *)buf[3];
-	float *__restrict__ d_b_ = (float *)buf[4];
+	const float *__restrict__ a_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ b_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ d_a_ = (float *)kg_result(buf + 3);
+	float *__restrict__ d_b_ = (float *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[4];
@@ -882,15 +932,16 @@ struct kg_dd4f7221_cosine_similarity_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -963,8 +1014,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float b_2_ = kg_from_f16(b_[at_ + d_]);
 					const float a_2_ = kg_from_f16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_f16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_f16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+					d_a_[at_ + d_] = kg_to_f16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_f16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -978,15 +1029,16 @@ struct kg_dd4f7221_cosine_similarity_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[8];
@@ -1088,8 +1140,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				d_a_out_[v_] = fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 			kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
 			kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1106,8 +1158,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					d_a_out_[v_] = fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 				kg_store_f16x8(d_a_ + at_ + d_, d_a_out_);
 				kg_store_f16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1123,15 +1175,16 @@ struct kg_dd4f7221_cosine_similarity_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1204,8 +1257,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				if (d_ < size_D_) {
 					const float b_2_ = kg_from_bf16(b_[at_ + d_]);
 					const float a_2_ = kg_from_bf16(a_[at_ + d_]);
-					d_a_[at_ + d_] = kg_to_bf16(d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_));
-					d_b_[at_ + d_] = kg_to_bf16(d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_));
+					d_a_[at_ + d_] = kg_to_bf16(fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_));
+					d_b_[at_ + d_] = kg_to_bf16(fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_));
 				}
 			}
 		}
@@ -1219,15 +1272,16 @@ struct kg_dd4f7221_cosine_similarity_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_cosine_similarity_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ d_a_ = (unsigned short *)buf[3];
-	unsigned short *__restrict__ d_b_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ a_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ b_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ d_a_ = (unsigned short *)kg_result(buf + 3);
+	unsigned short *__restrict__ d_b_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float ab_parts_[8];
 	__shared__ float aa_parts_[8];
 	__shared__ float bb_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float a_row_[16];
 	float b_row_[16];
 	float a_run_[8];
@@ -1329,8 +1383,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float a_2_ = a_row_[i_ * 8 + v_];
 				const float b_2_ = b_row_[i_ * 8 + v_];
-				d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-				d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+				d_a_out_[v_] = fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+				d_b_out_[v_] = fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 			}
 			kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
 			kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);
@@ -1347,8 +1401,8 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cosine_similarity_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float a_2_ = a_run_[v_];
 					const float b_2_ = b_run_[v_];
-					d_a_out_[v_] = d_ab_ * b_2_ + (t_ ? 0.0f : t_2_ * a_2_);
-					d_b_out_[v_] = d_ab_ * a_2_ + (t_3_ ? 0.0f : t_4_ * b_2_);
+					d_a_out_[v_] = fmaf(d_ab_, b_2_, t_ ? 0.0f : t_2_ * a_2_);
+					d_b_out_[v_] = fmaf(d_ab_, a_2_, t_3_ ? 0.0f : t_4_ * b_2_);
 				}
 				kg_store_bf16x8(d_a_ + at_ + d_, d_a_out_);
 				kg_store_bf16x8(d_b_ + at_ + d_, d_b_out_);

@@ -4,6 +4,7 @@
 #include "cosine_similarity.kernel.h"
 #include "l2_normalize.kernel.h"
 #include "layernorm.kernel.h"
+#include "layernorm_gelu.kernel.h"
 #include "log_softmax.kernel.h"
 #include "rmsnorm.kernel.h"
 #include "row_max.kernel.h"

@@ -39,6 +39,13 @@ void kg_dd4f7221_layernorm_grad_f16_1(const struct kg_call *call, int64_t lo, in
 void kg_dd4f7221_layernorm_grad_f16_2(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_layernorm_grad_bf16_2(const struct kg_call *call, int64_t lo, int64_t hi);
+extern const uint64_t kg_dd4f7221_layernorm_gelu_hash;
+void kg_dd4f7221_layernorm_gelu_f32(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_f16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_bf16(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_grad_f32_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_grad_f16_1(const struct kg_call *call, int64_t lo, int64_t hi);
+void kg_dd4f7221_layernorm_gelu_grad_bf16_1(const struct kg_call *call, int64_t lo, int64_t hi);
 extern const uint64_t kg_dd4f7221_log_softmax_hash;
 void kg_dd4f7221_log_softmax_f32(const struct kg_call *call, int64_t lo, int64_t hi);
 void kg_dd4f7221_log_softmax_f16(const struct kg_call *call, int64_t lo, int64_t hi);
@@ -112,6 +119,12 @@ var (
 	LayerNormGradF162        = unsafe.Pointer(C.kg_dd4f7221_layernorm_grad_f16_2)
 	LayerNormGradBF161       = unsafe.Pointer(C.kg_dd4f7221_layernorm_grad_bf16_1)
 	LayerNormGradBF162       = unsafe.Pointer(C.kg_dd4f7221_layernorm_grad_bf16_2)
+	LayerNormGELUF32         = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_f32)
+	LayerNormGELUF16         = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_f16)
+	LayerNormGELUBF16        = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_bf16)
+	LayerNormGELUGradF321    = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_grad_f32_1)
+	LayerNormGELUGradF161    = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_grad_f16_1)
+	LayerNormGELUGradBF161   = unsafe.Pointer(C.kg_dd4f7221_layernorm_gelu_grad_bf16_1)
 	LogSoftmaxF32            = unsafe.Pointer(C.kg_dd4f7221_log_softmax_f32)
 	LogSoftmaxF16            = unsafe.Pointer(C.kg_dd4f7221_log_softmax_f16)
 	LogSoftmaxBF16           = unsafe.Pointer(C.kg_dd4f7221_log_softmax_bf16)
@@ -156,6 +169,7 @@ var (
 	HashOfCosineSimilarity = uint64(C.kg_dd4f7221_cosine_similarity_hash)
 	HashOfL2Normalize      = uint64(C.kg_dd4f7221_l2_normalize_hash)
 	HashOfLayerNorm        = uint64(C.kg_dd4f7221_layernorm_hash)
+	HashOfLayerNormGELU    = uint64(C.kg_dd4f7221_layernorm_gelu_hash)
 	HashOfLogSoftmax       = uint64(C.kg_dd4f7221_log_softmax_hash)
 	HashOfRMSNorm          = uint64(C.kg_dd4f7221_rmsnorm_hash)
 	HashOfRowMax           = uint64(C.kg_dd4f7221_row_max_hash)

@@ -14,6 +14,8 @@ var (
 	CUDAOfL2Normalize string
 	//go:embed layernorm.cu
 	CUDAOfLayerNorm string
+	//go:embed layernorm_gelu.cu
+	CUDAOfLayerNormGELU string
 	//go:embed log_softmax.cu
 	CUDAOfLogSoftmax string
 	//go:embed rmsnorm.cu

@@ -33,6 +33,12 @@ var (
 	LayerNormGradF162        unsafe.Pointer
 	LayerNormGradBF161       unsafe.Pointer
 	LayerNormGradBF162       unsafe.Pointer
+	LayerNormGELUF32         unsafe.Pointer
+	LayerNormGELUF16         unsafe.Pointer
+	LayerNormGELUBF16        unsafe.Pointer
+	LayerNormGELUGradF321    unsafe.Pointer
+	LayerNormGELUGradF161    unsafe.Pointer
+	LayerNormGELUGradBF161   unsafe.Pointer
 	LogSoftmaxF32            unsafe.Pointer
 	LogSoftmaxF16            unsafe.Pointer
 	LogSoftmaxBF16           unsafe.Pointer
@@ -77,6 +83,7 @@ var (
 	HashOfCosineSimilarity uint64
 	HashOfL2Normalize      uint64
 	HashOfLayerNorm        uint64
+	HashOfLayerNormGELU    uint64
 	HashOfLogSoftmax       uint64
 	HashOfRMSNorm          uint64
 	HashOfRowMax           uint64

@@ -25,6 +25,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -59,6 +101,12 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 		x += __shfl_xor_sync(0xffffffffu, x, mask);
 	}
 	return x;
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // The quotient to two units in its last place: the reciprocal of a divisor that many
@@ -155,10 +203,11 @@ struct kg_dd4f7221_l2_normalize_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -193,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32(
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 4; ++i_) {
@@ -218,10 +267,11 @@ struct kg_dd4f7221_l2_normalize_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float y_out_[4];
@@ -278,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f32_w
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
 	for (int i_ = 0; i_ < 4; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 4;
@@ -317,10 +367,11 @@ struct kg_dd4f7221_l2_normalize_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -355,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16(
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -380,10 +431,11 @@ struct kg_dd4f7221_l2_normalize_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
@@ -440,7 +492,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_f16_w
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -479,10 +531,11 @@ struct kg_dd4f7221_l2_normalize_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -517,7 +570,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16(
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
 		#pragma unroll
 		for (int i_ = 0; i_ < 2; ++i_) {
@@ -542,10 +595,11 @@ struct kg_dd4f7221_l2_normalize_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float sumsq_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float y_out_[8];
@@ -602,7 +656,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_bf16_
 	}
 	sumsq_ = kg_simd_sum(sumsq_);
 	const float t_ = args->eps_;
-	const float rnorm_ = sumsq_ <= t_ * t_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(sumsq_ <= t_ * t_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	#pragma unroll
 	for (int i_ = 0; i_ < 2; ++i_) {
 		const int d_ = (i_ * threads_ + thread_) * 8;
@@ -641,12 +695,13 @@ struct kg_dd4f7221_l2_normalize_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -692,7 +747,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -720,12 +775,13 @@ struct kg_dd4f7221_l2_normalize_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ d_y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[4];
@@ -799,7 +855,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? 1.0f / t_ : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, 1.0f / t_, kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
@@ -843,12 +899,13 @@ struct kg_dd4f7221_l2_normalize_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -894,7 +951,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -906,7 +963,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_f16(x_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_f16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+					d_x_[at_ + d_] = kg_to_f16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -922,12 +979,13 @@ struct kg_dd4f7221_l2_normalize_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
@@ -1001,7 +1059,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
@@ -1012,7 +1070,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1028,7 +1086,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+					d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1045,12 +1103,13 @@ struct kg_dd4f7221_l2_normalize_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1096,7 +1155,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	for (int from_ = 0; from_ < size_D_; from_ += slab_) {
@@ -1108,7 +1167,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
 					const float x_2_ = kg_from_bf16(x_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_));
+					d_x_[at_ + d_] = kg_to_bf16(fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_));
 				}
 			}
 		}
@@ -1124,12 +1183,13 @@ struct kg_dd4f7221_l2_normalize_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_l2_normalize_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float sumsq_parts_[8];
 	__shared__ float d_rnorm_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float d_y_row_[16];
 	float x_run_[8];
@@ -1203,7 +1263,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 	d_rnorm_ = kg_simd_sum(d_rnorm_);
 	const float t_ = args->eps_;
 	const bool t_2_ = sumsq_ <= t_ * t_;
-	const float rnorm_ = t_2_ ? kg_rough_div(1.0f, t_) : kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f));
+	const float rnorm_ = kg_choose(t_2_, kg_rough_div(1.0f, t_), kg_rsqrt(sumsq_ + (isinf(sumsq_) ? sumsq_ - sumsq_ : 0.0f)));
 	const float d_sumsq_ = t_2_ ? 0.0f : -(0.5f * d_rnorm_ * (rnorm_ * rnorm_ * rnorm_));
 	const float t_3_ = 2.0f * d_sumsq_;
 	#pragma unroll
@@ -1214,7 +1274,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float x_2_ = x_row_[i_ * 8 + v_];
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
-				d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+				d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1230,7 +1290,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_l2_normalize_grad_
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float x_2_ = x_run_[v_];
 					const float d_y_2_ = d_y_run_[v_];
-					d_x_out_[v_] = d_y_2_ * rnorm_ + (t_2_ ? 0.0f : t_3_ * x_2_);
+					d_x_out_[v_] = fmaf(d_y_2_, rnorm_, t_2_ ? 0.0f : t_3_ * x_2_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

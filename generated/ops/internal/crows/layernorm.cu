@@ -27,6 +27,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -61,6 +103,19 @@ template <class T> __device__ __forceinline__ T kg_simd_sum(T x) {
 		x += __shfl_xor_sync(0xffffffffu, x, mask);
 	}
 	return x;
+}
+
+// Asks for memory that will be read soon, into the cache that the whole card shares.
+__device__ __forceinline__ void kg_prefetch(const void *p) {
+	asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+}
+
+// The quotient to two units in its last place: the reciprocal of a divisor that many
+// share is taken once.
+__device__ __forceinline__ float kg_rough_div(float x, float y) {
+	float r;
+	asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+	return x * r;
 }
 
 // 1/sqrt(x).
@@ -154,16 +209,17 @@ struct kg_dd4f7221_layernorm_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ gamma_ = (const float *)buf[1];
-	const float *__restrict__ beta_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -262,16 +318,17 @@ struct kg_dd4f7221_layernorm_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	const float *__restrict__ gamma_ = (const float *)buf[1];
-	const float *__restrict__ beta_ = (const float *)buf[2];
-	float *__restrict__ y_ = (float *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ beta_ = (const float *)kg_tensor(buf + 2);
+	float *__restrict__ y_ = (float *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[4];
 	float gamma_run_[4];
@@ -436,16 +493,17 @@ struct kg_dd4f7221_layernorm_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -520,7 +578,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_f16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = kg_to_f16(t_3_ * rstd_2_ * kg_from_f16(gamma_[d_]) + kg_from_f16(beta_[d_]));
+					y_[r_ * size_D_ + d_] = kg_to_f16(fmaf(t_3_ * rstd_2_, kg_from_f16(gamma_[d_]), kg_from_f16(beta_[d_])));
 				}
 			}
 		}
@@ -544,16 +602,17 @@ struct kg_dd4f7221_layernorm_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
@@ -673,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -693,7 +752,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_f16_wide
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
 				}
 				kg_store_f16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -718,16 +777,17 @@ struct kg_dd4f7221_layernorm_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -802,7 +862,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16(
 				if (d_ < size_D_) {
 					const float t_2_ = kg_from_bf16(x_[r_ * size_D_ + d_]) - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_[r_ * size_D_ + d_] = kg_to_bf16(t_3_ * rstd_2_ * kg_from_bf16(gamma_[d_]) + kg_from_bf16(beta_[d_]));
+					y_[r_ * size_D_ + d_] = kg_to_bf16(fmaf(t_3_ * rstd_2_, kg_from_bf16(gamma_[d_]), kg_from_bf16(beta_[d_])));
 				}
 			}
 		}
@@ -826,16 +886,17 @@ struct kg_dd4f7221_layernorm_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ beta_ = (const unsigned short *)buf[2];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[3];
-	float *__restrict__ mean_ = (float *)buf[4];
-	float *__restrict__ rstd_ = (float *)buf[5];
-	float *__restrict__ rest_ = (float *)buf[6];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ beta_ = (const unsigned short *)kg_tensor(buf + 2);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 3);
+	float *__restrict__ mean_ = (float *)kg_result(buf + 4);
+	float *__restrict__ rstd_ = (float *)kg_result(buf + 5);
+	float *__restrict__ rest_ = (float *)kg_result(buf + 6);
 	__shared__ float rest_sum_parts_[8];
 	__shared__ float var_sum_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_run_[8];
 	float gamma_run_[8];
@@ -955,7 +1016,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 				const float beta_2_ = beta_run_[v_];
 				const float t_2_ = x_2_ - first_;
 				const float t_3_ = t_2_ - rest_2_;
-				y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+				y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
 			}
 			kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 		}
@@ -975,7 +1036,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_layernorm_bf16_wid
 					const float beta_2_ = beta_run_[v_];
 					const float t_2_ = x_2_ - first_;
 					const float t_3_ = t_2_ - rest_2_;
-					y_out_[v_] = t_3_ * rstd_2_ * gamma_2_ + beta_2_;
+					y_out_[v_] = fmaf(t_3_ * rstd_2_, gamma_2_, beta_2_);
 				}
 				kg_store_bf16x8(y_ + r_ * size_D_ + d_, y_out_);
 			}
@@ -999,18 +1060,19 @@ struct kg_dd4f7221_layernorm_grad_f32_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ gamma_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_x_ = (float *)buf[7];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -1103,18 +1165,19 @@ struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f32_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ gamma_ = (const float *)buf[1];
-	const float *__restrict__ x_ = (const float *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	float *__restrict__ d_x_ = (float *)buf[7];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ gamma_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1141,6 +1204,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 4;
+				if (d_ < size_D_) {
+					kg_prefetch(d_y_ + at_2_ + d_);
+					kg_prefetch(x_ + at_2_ + d_);
+				}
+			}
+		}
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1287,14 +1362,15 @@ struct kg_dd4f7221_layernorm_grad_f32_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f32_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f32_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	float *__restrict__ d_gamma_ = (float *)buf[2];
-	float *__restrict__ d_beta_ = (float *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_gamma_ = (float *)kg_result(buf + 2);
+	float *__restrict__ d_beta_ = (float *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_D_ - from_, 32);
@@ -1347,18 +1423,19 @@ struct kg_dd4f7221_layernorm_grad_f16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -1411,9 +1488,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1424,7 +1501,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float d_y_2_ = kg_from_f16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_f16(gamma_[d_]);
 						const float t_6_ = kg_from_f16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_f16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
+						d_x_[row_ * size_D_ + d_] = kg_to_f16(fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1451,18 +1528,19 @@ struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_f16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1489,6 +1567,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_prefetch(d_y_ + at_2_ + d_);
+					kg_prefetch(x_ + at_2_ + d_);
+				}
+			}
+		}
 		const float first_ = t_ ? kg_from_f16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1561,9 +1651,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1576,7 +1666,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
@@ -1599,7 +1689,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+						d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1635,14 +1725,15 @@ struct kg_dd4f7221_layernorm_grad_f16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_f16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_f16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
-	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 2);
+	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_D_ - from_, 32);
@@ -1695,18 +1786,19 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
 	const int threads_ = int(blockDim.x);
@@ -1759,9 +1851,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		for (int from_2_ = 0; from_2_ < size_D_; from_2_ += slab_) {
 			#pragma unroll
 			for (int i_ = 0; i_ < 1; ++i_) {
@@ -1772,7 +1864,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float d_y_2_ = kg_from_bf16(d_y_[row_ * size_D_ + d_]);
 						const float t_5_ = d_y_2_ * kg_from_bf16(gamma_[d_]);
 						const float t_6_ = kg_from_bf16(x_[row_ * size_D_ + d_]) - first_ - rest_2_;
-						d_x_[row_ * size_D_ + d_] = kg_to_bf16(t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_);
+						d_x_[row_ * size_D_ + d_] = kg_to_bf16(fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_);
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1799,18 +1891,19 @@ struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_bf16_1_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_1_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ gamma_ = (const unsigned short *)buf[1];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[2];
-	const float *__restrict__ rest_ = (const float *)buf[3];
-	const float *__restrict__ rstd_ = (const float *)buf[4];
-	float *__restrict__ d_gamma_reduced_block_ = (float *)buf[5];
-	float *__restrict__ d_beta_reduced_block_ = (float *)buf[6];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[7];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ gamma_ = (const unsigned short *)kg_tensor(buf + 1);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 2);
+	const float *__restrict__ rest_ = (const float *)kg_tensor(buf + 3);
+	const float *__restrict__ rstd_ = (const float *)kg_tensor(buf + 4);
+	float *__restrict__ d_gamma_reduced_block_ = (float *)kg_result(buf + 5);
+	float *__restrict__ d_beta_reduced_block_ = (float *)kg_result(buf + 6);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 7);
 	__shared__ float d_rstd_parts_[16];
 	__shared__ float d_rest_part_parts_[16];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_ = int(args->size_R_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_ = kg_extent(&args->size_R_);
+	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1837,6 +1930,18 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
+		if (row_ + 1 < to_) {
+			const int r_ = row_ + 1;
+			const int at_2_ = r_ * size_D_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 1; ++i_) {
+				const int d_ = (i_ * threads_ + thread_) * 8;
+				if (d_ < size_D_) {
+					kg_prefetch(d_y_ + at_2_ + d_);
+					kg_prefetch(x_ + at_2_ + d_);
+				}
+			}
+		}
 		const float first_ = t_ ? kg_from_bf16(x_[row_ * size_D_]) : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];
@@ -1909,9 +2014,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 		d_rstd_ = kg_simd_sum(d_rstd_);
 		d_rest_part_ = kg_simd_sum(d_rest_part_);
 		const float d_var_ = -(0.5f * d_rstd_ * (rstd_2_ * rstd_2_ * rstd_2_));
-		const float t_3_ = 2.0f * d_var_ / t_2_;
+		const float t_3_ = kg_rough_div(2.0f * d_var_, t_2_);
 		const float d_rest_ = -(rstd_2_ * d_rest_part_);
-		const float t_4_ = d_rest_ / t_2_;
+		const float t_4_ = kg_rough_div(d_rest_, t_2_);
 		#pragma unroll
 		for (int i_ = 0; i_ < 1; ++i_) {
 			const int d_ = (i_ * threads_ + thread_) * 8;
@@ -1924,7 +2029,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 					const float x_2_ = x_row_[i_ * 8 + v_];
 					const float t_5_ = d_y_2_ * gamma_2_;
 					const float t_6_ = x_2_ - first_ - rest_2_;
-					d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+					d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 					d_gamma_reduced_block_sums_[i_ * 8 + v_] = fmaf(d_y_2_ * t_6_, rstd_2_, d_gamma_reduced_block_sums_[i_ * 8 + v_]);
 					d_beta_reduced_block_sums_[i_ * 8 + v_] += d_y_2_;
 				}
@@ -1947,7 +2052,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 						const float x_2_ = x_run_[v_];
 						const float t_5_ = d_y_2_ * gamma_2_;
 						const float t_6_ = x_2_ - first_ - rest_2_;
-						d_x_out_[v_] = t_5_ * rstd_2_ + t_3_ * t_6_ + t_4_;
+						d_x_out_[v_] = fmaf(t_5_, rstd_2_, t_3_ * t_6_) + t_4_;
 						if (row_ == from_) {
 							d_gamma_reduced_block_[at_ + d_2_] = fmaf(d_y_2_ * t_6_, rstd_2_, 0.0f);
 						} else {
@@ -1983,14 +2088,15 @@ struct kg_dd4f7221_layernorm_grad_bf16_2_args {
 
 extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_grad_bf16_2(
 		void *const *__restrict__ buf, const kg_dd4f7221_layernorm_grad_bf16_2_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_gamma_reduced_block_ = (const float *)buf[0];
-	const float *__restrict__ d_beta_reduced_block_ = (const float *)buf[1];
-	unsigned short *__restrict__ d_gamma_ = (unsigned short *)buf[2];
-	unsigned short *__restrict__ d_beta_ = (unsigned short *)buf[3];
+	const float *__restrict__ d_gamma_reduced_block_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ d_beta_reduced_block_ = (const float *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_gamma_ = (unsigned short *)kg_result(buf + 2);
+	unsigned short *__restrict__ d_beta_ = (unsigned short *)kg_result(buf + 3);
 	__shared__ float d_gamma_reduced_parts_[512];
 	__shared__ float d_beta_reduced_parts_[512];
-	const int size_D_ = int(args->size_D_);
-	const int size_R_blocks_ = int(args->size_R_blocks_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	const int size_R_blocks_ = kg_extent(&args->size_R_blocks_);
+	kg_await();
 	const int thread_ = int(threadIdx.x);
 	const int from_ = int(blockIdx.x) * 32;
 	const int columns_ = min(size_D_ - from_, 32);

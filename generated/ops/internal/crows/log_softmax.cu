@@ -24,6 +24,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -83,6 +125,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // exp(x) to 1e-5 of its value, and 0 below the least normal float.
@@ -173,13 +221,14 @@ struct kg_dd4f7221_log_softmax_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -216,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -250,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -312,13 +361,14 @@ struct kg_dd4f7221_log_softmax_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[4];
@@ -373,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -407,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f32_wi
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -484,13 +534,14 @@ struct kg_dd4f7221_log_softmax_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -527,7 +578,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -561,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -623,13 +674,14 @@ struct kg_dd4f7221_log_softmax_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[8];
@@ -684,7 +736,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -718,7 +770,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_f16_wi
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -795,13 +847,14 @@ struct kg_dd4f7221_log_softmax_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -838,7 +891,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -872,7 +925,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16(
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -934,13 +987,14 @@ struct kg_dd4f7221_log_softmax_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
-	float *__restrict__ top_ = (float *)buf[2];
-	float *__restrict__ total_ = (float *)buf[3];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
+	float *__restrict__ top_ = (float *)kg_result(buf + 2);
+	float *__restrict__ total_ = (float *)kg_result(buf + 3);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float y_out_[8];
@@ -995,7 +1049,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -1029,7 +1083,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_bf16_w
 	const float base_2_ = isinf(top_2_) && top_2_ < 0.0f ? 0.0f : top_2_;
 	if (slab_ < size_D_ && top_thread_before_ != top_2_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -1104,13 +1158,14 @@ struct kg_dd4f7221_log_softmax_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	float *__restrict__ d_x_ = (float *)buf[4];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1171,13 +1226,14 @@ struct kg_dd4f7221_log_softmax_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ x_ = (const float *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	float *__restrict__ d_x_ = (float *)buf[4];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float d_y_run_[4];
 	float x_run_[4];
@@ -1279,13 +1335,14 @@ struct kg_dd4f7221_log_softmax_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1332,7 +1389,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_f16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_f16(d_y_2_ + d_logtotal_ * kg_rough_exp(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_f16(fmaf(d_logtotal_, kg_rough_exp(kg_from_f16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
 				}
 			}
 		}
@@ -1346,13 +1403,14 @@ struct kg_dd4f7221_log_softmax_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float d_y_run_[8];
 	float x_run_[8];
@@ -1423,7 +1481,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_);
 			}
 			kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1439,7 +1497,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_f
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_);
 				}
 				kg_store_f16x8(d_x_ + at_ + d_, d_x_out_);
 			}
@@ -1454,13 +1512,14 @@ struct kg_dd4f7221_log_softmax_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1507,7 +1566,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				const int d_ = from_ + (i_ * threads_ + thread_) * 8 + v_;
 				if (d_ < size_D_) {
 					const float d_y_2_ = kg_from_bf16(d_y_[at_ + d_]);
-					d_x_[at_ + d_] = kg_to_bf16(d_y_2_ + d_logtotal_ * kg_rough_exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_));
+					d_x_[at_ + d_] = kg_to_bf16(fmaf(d_logtotal_, kg_rough_exp(kg_from_bf16(x_[at_ + d_]) - base_ - logtotal_), d_y_2_));
 				}
 			}
 		}
@@ -1521,13 +1580,14 @@ struct kg_dd4f7221_log_softmax_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_log_softmax_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
-	const float *__restrict__ top_ = (const float *)buf[2];
-	const float *__restrict__ total_ = (const float *)buf[3];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[4];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 1);
+	const float *__restrict__ top_ = (const float *)kg_tensor(buf + 2);
+	const float *__restrict__ total_ = (const float *)kg_tensor(buf + 3);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 4);
 	__shared__ float d_logtotal_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float d_y_run_[8];
 	float x_run_[8];
@@ -1598,7 +1658,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 			for (int v_ = 0; v_ < 8; ++v_) {
 				const float d_y_2_ = d_y_row_[i_ * 8 + v_];
 				const float x_2_ = x_run_[v_];
-				d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
+				d_x_out_[v_] = fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_);
 			}
 			kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 		}
@@ -1614,7 +1674,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_log_softmax_grad_b
 				for (int v_ = 0; v_ < 8; ++v_) {
 					const float d_y_2_ = d_y_run_[v_];
 					const float x_2_ = x_run_[v_];
-					d_x_out_[v_] = d_y_2_ + d_logtotal_ * kg_rough_exp(x_2_ - base_ - logtotal_);
+					d_x_out_[v_] = fmaf(d_logtotal_, kg_rough_exp(x_2_ - base_ - logtotal_), d_y_2_);
 				}
 				kg_store_bf16x8(d_x_ + at_ + d_, d_x_out_);
 			}

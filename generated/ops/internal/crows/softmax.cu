@@ -26,6 +26,48 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// The extent that stands at p, read where this stands.
+__device__ __forceinline__ int kg_extent(const long long *p) {
+#if __CUDA_ARCH__ >= 900
+	int extent;
+	asm volatile("ld.global.b32 %0, [%1];" : "=r"(extent) : "l"(p));
+	return extent;
+#else
+	return int(*p);
+#endif
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // A half, widened.
 __device__ __forceinline__ float kg_from_f16(unsigned short x) {
 	float r;
@@ -85,6 +127,12 @@ __device__ __forceinline__ int kg_simd_max(int x) {
 		x = max(x, __shfl_xor_sync(0xffffffffu, x, mask));
 	}
 	return x;
+}
+
+// Picks one of two values that are both computed: of a choice with a function in it the
+// compiler makes a branch, and the threads of a warp seldom agree on it.
+__device__ __forceinline__ float kg_choose(bool first, float a, float b) {
+	return first ? a : b;
 }
 
 // exp(x) to 1e-5 of its value, and 0 below the least normal float.
@@ -181,11 +229,12 @@ struct kg_dd4f7221_softmax_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -222,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -255,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -306,11 +355,12 @@ struct kg_dd4f7221_softmax_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
@@ -366,7 +416,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -399,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f32_wide(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * expf(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -465,11 +515,12 @@ struct kg_dd4f7221_softmax_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -506,7 +557,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -539,7 +590,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -591,11 +642,12 @@ struct kg_dd4f7221_softmax_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
@@ -651,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -684,7 +736,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_f16_wide(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -751,11 +803,12 @@ struct kg_dd4f7221_softmax_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -792,7 +845,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -825,7 +878,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -877,11 +930,12 @@ struct kg_dd4f7221_softmax_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float top_parts_[8];
 	__shared__ float total_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float x_row_[16];
 	float x_slab_[16];
 	float kept_[16];
@@ -937,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 		const float base_2_ = isinf(top_thread_) && top_thread_ < 0.0f ? 0.0f : top_thread_;
 		if (top_thread_before_ != top_thread_) {
 			const float fall_ = base_ - base_2_;
-			total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+			total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 		}
 		base_ = base_2_;
 		float total_run_ = 0.0f;
@@ -970,7 +1024,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_bf16_wide(
 	const float base_2_ = isinf(top_) && top_ < 0.0f ? 0.0f : top_;
 	if (slab_ < size_D_ && top_thread_before_ != top_) {
 		const float fall_ = base_ - base_2_;
-		total_thread_ = total_thread_ == 0.0f ? 0.0f : total_thread_ * kg_rough_exp(fall_);
+		total_thread_ = kg_choose(total_thread_ == 0.0f, 0.0f, total_thread_ * expf(fall_));
 	}
 	float total_run_ = 0.0f;
 	#pragma unroll
@@ -1037,11 +1091,12 @@ struct kg_dd4f7221_softmax_grad_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1099,11 +1154,12 @@ struct kg_dd4f7221_softmax_grad_f32_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f32_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f32_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ d_y_ = (const float *)buf[0];
-	const float *__restrict__ y_ = (const float *)buf[1];
-	float *__restrict__ d_x_ = (float *)buf[2];
+	const float *__restrict__ d_y_ = (const float *)kg_tensor(buf + 0);
+	const float *__restrict__ y_ = (const float *)kg_tensor(buf + 1);
+	float *__restrict__ d_x_ = (float *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[4];
@@ -1204,11 +1260,12 @@ struct kg_dd4f7221_softmax_grad_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1266,11 +1323,12 @@ struct kg_dd4f7221_softmax_grad_f16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_f16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_f16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];
@@ -1371,11 +1429,12 @@ struct kg_dd4f7221_softmax_grad_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	const int r_ = int(blockIdx.x);
 	const int thread_ = int(threadIdx.x);
 	const int simd_ = int(threadIdx.x >> 5);
@@ -1433,11 +1492,12 @@ struct kg_dd4f7221_softmax_grad_bf16_wide_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_softmax_grad_bf16_wide(
 		void *const *__restrict__ buf, const kg_dd4f7221_softmax_grad_bf16_wide_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
-	const unsigned short *__restrict__ y_ = (const unsigned short *)buf[1];
-	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)kg_tensor(buf + 0);
+	const unsigned short *__restrict__ y_ = (const unsigned short *)kg_tensor(buf + 1);
+	unsigned short *__restrict__ d_x_ = (unsigned short *)kg_result(buf + 2);
 	__shared__ float d_total_part_parts_[8];
-	const int size_D_ = int(args->size_D_);
+	const int size_D_ = kg_extent(&args->size_D_);
+	kg_await();
 	float d_y_row_[16];
 	float y_row_[16];
 	float d_y_run_[8];

@@ -25,6 +25,37 @@ struct kg_fault {
 	long long bound;
 };
 
+// The address that stands at p, of a tensor that is read. It is had where this stands,
+// before a kernel waits.
+__device__ __forceinline__ void *kg_tensor(void *const *p) {
+#if __CUDA_ARCH__ >= 900
+	kg_ulong address;
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p));
+	return __cvta_global_to_generic(address);
+#else
+	return *p;
+#endif
+}
+
+// The address that stands at p, of a tensor that is written: it may be read late, when
+// registers are free.
+__device__ __forceinline__ void *kg_result(void *const *p) {
+	void *address = *p;
+#if __CUDA_ARCH__ >= 900
+	__builtin_assume(__isGlobal(address));
+#endif
+	return address;
+}
+
+// Waits for the end of the kernels before, and lets the next one begin that waits
+// likewise: its launch and the reading of its parameters cost no time then.
+__device__ __forceinline__ void kg_await() {
+#if __CUDA_ARCH__ >= 900
+	asm volatile("griddepcontrol.wait;" ::: "memory");
+	asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 // Sets the fault word, unless an earlier call or an earlier element did.
 __device__ __noinline__ void kg_fault_set(kg_fault *fault, int op, int tensor, long long pos, long long value, long long bound) {
 	while (atomicCAS(&fault->lock, 0u, 1u) != 0u) {
@@ -145,7 +176,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 149 "generated/ops/internal/cscan/cumsum.cu"
+#line 180 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -162,9 +193,10 @@ struct kg_dd4f7221_cumsum_forward_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_forward_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_forward_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
@@ -249,7 +281,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 253 "generated/ops/internal/cscan/cumsum.cu"
+#line 285 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -266,9 +298,10 @@ struct kg_dd4f7221_cumsum_forward_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_forward_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_forward_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
@@ -353,7 +386,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 357 "generated/ops/internal/cscan/cumsum.cu"
+#line 390 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -370,9 +403,10 @@ struct kg_dd4f7221_cumsum_forward_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_forward_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_forward_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_forward_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
@@ -457,7 +491,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 461 "generated/ops/internal/cscan/cumsum.cu"
+#line 495 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -474,9 +508,10 @@ struct kg_dd4f7221_cumsum_reverse_f32_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f32(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_reverse_f32_args *__restrict__ args, kg_fault *fault, int op) {
-	const float *__restrict__ x_ = (const float *)buf[0];
-	float *__restrict__ y_ = (float *)buf[1];
+	const float *__restrict__ x_ = (const float *)kg_tensor(buf + 0);
+	float *__restrict__ y_ = (float *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_reverse_f32_source::Args source;
 	source.x = x_;
 	source.y = y_;
@@ -561,7 +596,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 565 "generated/ops/internal/cscan/cumsum.cu"
+#line 600 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -578,9 +613,10 @@ struct kg_dd4f7221_cumsum_reverse_f16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_f16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_reverse_f16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_reverse_f16_source::Args source;
 	source.x = x_;
 	source.y = y_;
@@ -665,7 +701,7 @@ __device__ inline void scan(const Args &args) {
 	}
 }
 
-#line 669 "generated/ops/internal/cscan/cumsum.cu"
+#line 705 "generated/ops/internal/cscan/cumsum.cu"
 #undef T
 #undef kg_ld_T
 #undef kg_st_T
@@ -682,9 +718,10 @@ struct kg_dd4f7221_cumsum_reverse_bf16_args {
 
 extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_cumsum_reverse_bf16(
 		void *const *__restrict__ buf, const kg_dd4f7221_cumsum_reverse_bf16_args *__restrict__ args, kg_fault *fault, int op) {
-	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
-	unsigned short *__restrict__ y_ = (unsigned short *)buf[1];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)kg_tensor(buf + 0);
+	unsigned short *__restrict__ y_ = (unsigned short *)kg_result(buf + 1);
 	__shared__ float totals_[16];
+	kg_await();
 	kg_dd4f7221_cumsum_reverse_bf16_source::Args source;
 	source.x = x_;
 	source.y = y_;
