@@ -3235,18 +3235,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const float t_2_ = float(max(size_K_, 1));
 	const int at_ = int(blockIdx.x) * size_K_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_K_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int k_ = (i_ * threads_ + thread_) * 4;
-				if (k_ < size_K_) {
-					kg_prefetch(x_ + at_2_ + k_);
-					kg_prefetch(d_h_ + at_2_ + k_);
-				}
-			}
-		}
 		const float first_ = t_ ? x_[row_ * size_K_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];

@@ -1204,18 +1204,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_grad_
 	const float t_2_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_prefetch(d_y_ + at_2_ + d_);
-					kg_prefetch(x_ + at_2_ + d_);
-				}
-			}
-		}
 		const float first_ = t_ ? x_[row_ * size_D_] : 0.0f;
 		const float rest_2_ = rest_[row_];
 		const float rstd_2_ = rstd_[row_];

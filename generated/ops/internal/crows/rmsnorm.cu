@@ -856,18 +856,6 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const float t_ = float(max(size_D_, 1));
 	const int at_ = int(blockIdx.x) * size_D_;
 	for (int row_ = from_; row_ < to_; ++row_) {
-		if (row_ + 1 < to_) {
-			const int r_ = row_ + 1;
-			const int at_2_ = r_ * size_D_;
-			#pragma unroll
-			for (int i_ = 0; i_ < 2; ++i_) {
-				const int d_ = (i_ * threads_ + thread_) * 4;
-				if (d_ < size_D_) {
-					kg_prefetch(d_y_ + at_2_ + d_);
-					kg_prefetch(x_ + at_2_ + d_);
-				}
-			}
-		}
 		const float rstd_2_ = rstd_[row_];
 		const int at_2_ = row_ * size_D_;
 		#pragma unroll
