@@ -1,49 +1,79 @@
 #!/bin/sh
-# What takes longer than `make test` may, before a release. The log goes to
-# docs/proof/ with date and command.
+# What takes longer than `make test` may, before a release. It has parts, and each keeps
+# a log with date, commit and commands in docs/proof/. Arguments choose some of them;
+# without any all run.
+#
+#	kernels   every kernel in all forms and types under the sanitizers, and against values
+#	fuzz      random specs, on C and on the runner, for FUZZ_MINUTES (30)
+#	math      the functions of the C kernels over all floats
+#	mutants   kernels with something left out or exchanged, which tests must find
+#	metal     the runtime's and the parity suite, whole, on the software Metal
+#	files     writers that are killed, readers of hostile files, pages in a browser
 set -eu
 cd "$(dirname "$0")/.."
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
-minutes=${FUZZ_MINUTES:-30}
-mkdir -p docs/proof
-log=docs/proof/$(date -u +%Y-%m-%d).log
 
 run() {
 	printf '\n$ %s\n' "$*"
-	"$@"
+	"$@" || exit 1
 }
 
-fuzz=$(mktemp)
-trap 'rm -f "$fuzz"' EXIT
-
-{
-	printf 'make proof, %s, %s, %s\n' "$(date -u '+%Y-%m-%d %H:%M UTC')" "$(go version)" "$(cc --version | head -1)"
-	# The fuzzer's time is given, so it runs beside the rest.
-	run env KGEN_FUZZ_MINUTES="$minutes" go test -tags proof -timeout 3h -v ./tests/fuzz >"$fuzz" 2>&1 &
-	fuzzer=$!
-	trap 'kill "$fuzzer" 2>/dev/null || true' EXIT
-	run go test -tags proof -run Browser ./train/report
+kernels() {
 	run go run ./cmd/kgen check
 	run go run ./cmd/kgen sim --check
-	run go test -tags proof -timeout 2h ./gen/emit/msl
-	run go test -tags proof -timeout 2h ./tests/parity ./tests/metalsim
+	run go test -tags proof -timeout 2h ./gen/emit/msl ./tests/parity ./tests/metalsim
 	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
+}
+
+fuzz() {
+	run env KGEN_FUZZ_MINUTES="${FUZZ_MINUTES:-30}" go test -tags proof -timeout 3h -v ./tests/fuzz
+}
+
+math() {
+	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
+}
+
+mutants() {
 	run go test -timeout 4h -v -run TestMetal ./tests/mutation -full
 	run go test -timeout 2h -skip TestMetal ./tests/mutation -full
-	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
-	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad gen/sim:FuzzSource gen/sim:FuzzCheck; do
-		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
-	done
+}
+
+metal() {
 	run go run ./internal/softmetal/make
 	run go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
 	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
 	run go test -count=1 -timeout 2h -tags softmetal,metaltest ./tests/parity
+}
+
+files() {
+	run go test -tags proof -run Browser ./train/report
+	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
+	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad gen/sim:FuzzSource gen/sim:FuzzCheck; do
+		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
+	done
 	run go test -race -count 3 ./graph/...
-	run go test -tags proof -timeout 2h -v -run TestMathOfAllFloats ./tests/cpu
-	failed=
-	wait "$fuzzer" || failed=1
-	cat "$fuzz"
-	[ -z "$failed" ]
-	printf '\nproof: all passed\n'
-} 2>&1 | tee "$log"
-grep -q '^proof: all passed$' "$log"
+}
+
+# part runs a part and keeps its log, whose last line says whether all passed.
+part() {
+	mkdir -p docs/proof
+	log=docs/proof/$1.log
+	{
+		printf 'make proof: %s, %s, %s, %s, commit %s\n' "$1" "$(date -u '+%Y-%m-%d %H:%M UTC')" \
+			"$(go version)" "$(cc --version | head -1)" "$(git rev-parse --short HEAD)"
+		"$1"
+		printf '\nproof: %s passed, %s\n' "$1" "$(date -u '+%H:%M UTC')"
+	} 2>&1 | tee "$log"
+	tail -1 "$log" | grep -q "^proof: $1 passed"
+}
+
+[ $# -gt 0 ] || set -- kernels fuzz math mutants metal files
+for name; do
+	case $name in
+	kernels | fuzz | math | mutants | metal | files) part "$name" ;;
+	*)
+		echo "proof: no part $name; there are kernels fuzz math mutants metal files" >&2
+		exit 1
+		;;
+	esac
+done
