@@ -75,12 +75,16 @@ func Open(opts ...Option) (*Device, error) {
 	switch {
 	case c.card >= 0 && c.metal >= 0:
 		return nil, opError("open", ErrOption, "CUDA and Metal are two devices: give one of them")
+	case c.libraries && c.generated:
+		return nil, opError("open", ErrOption, "WithLibraries and WithoutLibraries: give one of them")
 	case c.card >= 0:
 		return openCUDA(c)
 	case c.tf32:
 		return nil, opError("open", ErrOption, "WithTF32 without CUDA: only a card has TF32")
 	case c.metal >= 0:
 		return openMetal(c)
+	case c.libraries:
+		return nil, opError("open", ErrOption, "WithLibraries without a GPU: the CPU multiplies by generated kernels")
 	case c.reference:
 		return newDevice(newReference(), true, c), nil
 	}

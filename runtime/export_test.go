@@ -42,7 +42,8 @@ func OpenCUDAOn(b backend.Backend, opts ...Option) *Device {
 
 // OpenMetalOn opens a Metal device on a backend of the test's own.
 func OpenMetalOn(b backend.Backend, opts ...Option) *Device {
-	d := newDevice(b, false, configured(opts))
-	d.gpu = &metalGPU
+	c := configured(opts)
+	d := newDevice(b, false, c)
+	d.gpu, d.libraries = &metalGPU, c.libraries
 	return d
 }

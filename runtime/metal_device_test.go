@@ -97,6 +97,28 @@ func TestMetalFailure(t *testing.T) {
 	}
 }
 
+// MetalPerformanceShaders multiplies where that is asked for, and it is an error to ask where
+// it cannot be used: without it the device is what it was.
+func TestMetalLibraries(t *testing.T) {
+	open(t, runtime.Metal(0), runtime.WithLibraries())
+	for _, opts := range [][]runtime.Option{
+		{runtime.WithLibraries()},
+		{runtime.Metal(0), runtime.WithLibraries(), runtime.WithoutLibraries()},
+	} {
+		_, err := runtime.Open(opts...)
+		wantError(t, err, runtime.ErrOption, "WithLibraries")
+	}
+	if goruntime.GOOS != "linux" {
+		return // no GPU lacks the framework when told to but the software one
+	}
+	t.Setenv("SOFTMETAL_MPS", "unsupported")
+	_, err := runtime.Open(runtime.Metal(0), runtime.WithLibraries())
+	wantError(t, err, runtime.ErrUnavailable, "the framework does not support this GPU")
+	if _, err := testops.Scale(from(t, open(t, runtime.Metal(0)), sequence(4), 4), 2); err != nil {
+		t.Error(err)
+	}
+}
+
 // Times of a traced program are of its commands, one after another.
 func TestMetalTrace(t *testing.T) {
 	d := open(t, runtime.Metal(0))

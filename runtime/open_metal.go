@@ -27,8 +27,14 @@ func openMetal(c config) (*Device, error) {
 	if err != nil {
 		return nil, &Error{Op: "open", Err: unavailable{err}, Text: err.Error()}
 	}
+	if c.libraries {
+		if err := b.OpenProducts(); err != nil {
+			b.Close()
+			return nil, &Error{Op: "open", Err: unavailable{err}, Text: err.Error()}
+		}
+	}
 	d := newDevice(b, false, c)
-	d.gpu = &metalGPU
+	d.gpu, d.libraries = &metalGPU, c.libraries
 	return d, nil
 }
 

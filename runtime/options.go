@@ -20,6 +20,7 @@ type config struct {
 	guards    bool
 	deadline  time.Duration
 	generated bool     // kernels only
+	libraries bool     // a library's products, where they are not the default
 	tf32      bool     // products of float32 in TF32
 	without   []string // passes that are off
 }
@@ -128,6 +129,17 @@ func Metal(number int) Option {
 func WithoutLibraries() Option {
 	return func(c *config) error {
 		c.generated = true
+		return nil
+	}
+}
+
+// WithLibraries lets MetalPerformanceShaders compute matrix products on a GPU that Metal
+// knows: those of float32 and Float16 with no bias and no activation. Where the framework
+// cannot be used, Open returns an error that wraps ErrUnavailable. On a card a library is
+// the default.
+func WithLibraries() Option {
+	return func(c *config) error {
+		c.libraries = true
 		return nil
 	}
 }

@@ -14,8 +14,12 @@ import (
 	"github.com/kernelgen/kgen/gen/sim"
 )
 
-// Library is the name of the library that Build makes.
-const Library = "libkgenmetal.so"
+// The libraries that Build makes: the software Metal with the bridge, and what the bridge
+// opens of MetalPerformanceShaders.
+const (
+	Library = "libkgenmetal.so"
+	Shaders = "libkgenmps.so"
+)
 
 // Options say what Build makes.
 type Options struct {
@@ -50,12 +54,21 @@ func (o Options) build() error {
 	if err := o.run("go", "build", "-o", filepath.Join(o.Dir, "compiler"), "./internal/softmetal/compiler"); err != nil {
 		return err
 	}
-	objects, err := o.compile(cc)
+	err = o.link(cc, Library, []string{"-ldl"}, "internal/softmetal/src/*.[mc]", "internal/softmetal/src/*.cpp", "runtime/internal/metal/*.m")
 	if err != nil {
 		return err
 	}
-	return o.run(cc, slices.Concat(o.sanitize(), []string{"-shared", "-o", filepath.Join(o.Dir, Library)}, objects,
-		[]string{"-L" + gnuObjC(), "-lobjc", "-lBlocksRuntime", "-lpthread", "-ldl"})...)
+	return o.link(cc, Shaders, []string{"-L" + o.Dir, "-lkgenmetal", "-Wl,-rpath," + o.Dir}, "internal/softmetal/src/mps/*.m")
+}
+
+// link makes a library of the sources that patterns name.
+func (o Options) link(cc, name string, libraries []string, patterns ...string) error {
+	objects, err := o.compile(cc, patterns)
+	if err != nil {
+		return err
+	}
+	return o.run(cc, slices.Concat(o.sanitize(), []string{"-shared", "-o", filepath.Join(o.Dir, name)}, objects, libraries,
+		[]string{"-L" + gnuObjC(), "-lobjc", "-lBlocksRuntime", "-lpthread"})...)
 }
 
 // headers writes the headers, under the names of the frameworks'.
@@ -68,6 +81,7 @@ func (o Options) headers() error {
 		"softmetal_api.h":         text,
 		"Foundation/Foundation.h": "#include \"softmetal_api.h\"\n",
 		"Metal/Metal.h":           "#include \"softmetal_api.h\"\n",
+		"MetalPerformanceShaders/MetalPerformanceShaders.h": "#include \"softmetal_api.h\"\n",
 	} {
 		path := filepath.Join(o.Dir, "include", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -81,9 +95,9 @@ func (o Options) headers() error {
 }
 
 // compile compiles the sources side by side and returns the objects.
-func (o Options) compile(cc string) ([]string, error) {
+func (o Options) compile(cc string, patterns []string) ([]string, error) {
 	var sources []string
-	for _, pattern := range []string{"internal/softmetal/src/*.[mc]", "internal/softmetal/src/*.cpp", "runtime/internal/metal/*.m"} {
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(o.Root, pattern))
 		if err != nil {
 			return nil, err
@@ -122,6 +136,7 @@ func (o Options) flags(ext string) []string {
 		return append(common, "-std=gnu11", "-fobjc-runtime=gcc", "-fblocks", "-fconstant-string-class=NSConstantString",
 			"-idirafter", filepath.Join(gnuObjC(), "include"), "-Werror=objc-method-access", "-Wno-protocol", "-Wno-incomplete-implementation",
 			"-Wno-objc-root-class", "-Wno-deprecated-objc-isa-usage", "-Wno-deprecated-declarations",
+			"-DKGM_MPS="+fmt.Sprintf("%q", filepath.Join(o.Dir, Shaders)),
 			"-DSOFTMETAL_COMPILER="+fmt.Sprintf("%q", filepath.Join(o.Dir, "compiler")),
 			"-DSOFTMETAL_KERNELS="+fmt.Sprintf("%q", filepath.Join(o.Dir, "kernels")), "-DSOFTMETAL_ASAN="+asan)
 	}

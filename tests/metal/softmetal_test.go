@@ -61,8 +61,10 @@ func program(t *testing.T, o softmetal.Options, name string) string {
 // thing, and the message says in which.
 func TestWrongCallsEndTheProgram(t *testing.T) {
 	path := program(t, built.plain, "wrong.m")
-	if out, err := exec.Command(path, "right").CombinedOutput(); err != nil {
-		t.Fatalf("what is right: %v: %s", err, out)
+	for _, name := range []string{"right", "product_right"} {
+		if out, err := exec.Command(path, name).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
 	}
 	for name, want := range map[string]string{
 		"unset_argument":           "kernel twice: nothing is bound to buffer index 1",
@@ -95,7 +97,18 @@ func TestWrongCallsEndTheProgram(t *testing.T) {
 		"tracked_heap":             "a tracked heap",
 		"heap_storage":             "storage mode 0, the heap's is 2",
 		"array_beyond":             "NSRangeException: object 7 of an array of 1",
-		"not_in_software":          "-[SoftDevice newEvent]: unrecognized selector",
+		"not_in_software":          "-[SoftDevice newSharedEvent]: unrecognized selector",
+		"event_in_encoder":         "while an encoder is open",
+		"event_shrinks":            "an event of value 2 is signalled with 2",
+		"product_unordered":        "hazard: kernel MPSMatrixMultiplication reads memory that kernel twice wrote, and no fence or wait orders them",
+		"product_in_encoder":       "while another one of its command buffer is open",
+		"product_of_short_rows":    "rowBytes 12, for 4 elements of 4 bytes",
+		"product_of_odd_rows":      "the left matrix has rows of 20 bytes at offset 0",
+		"product_at_odd_offset":    "the left matrix has rows of 16 bytes at offset 8",
+		"product_beyond":           "64 bytes at offset 224 of a buffer of 256",
+		"product_too_small":        "the left matrix is 1 of 4 x 3, 1 of 4 x 4 are multiplied",
+		"product_of_types":         "the left matrix has another type than the result",
+		"product_of_bfloat":        "MPSDataTypeBFloat16, with which MPSMatrixMultiplication ends the process",
 		"no_pool":                  "autoreleased on a thread without a pool",
 		"pools_crossed":            "not the last one made on this thread",
 	} {

@@ -21,17 +21,30 @@ typedef struct binding {
 	NSUInteger length;
 } binding;
 
-typedef enum kind { OpBegin, OpEnd, OpDispatch, OpBarrier, OpWait, OpUpdate, OpCopy, OpSignpost } kind;
+/* OpSignal and OpWaitEvent stand between encoders, the others in one. */
+typedef enum kind { OpBegin, OpEnd, OpDispatch, OpBarrier, OpWait, OpUpdate, OpCopy, OpCall, OpSignpost, OpSignal, OpWaitEvent } kind;
+
+/* A kernel of a framework, which is built in: what it does with its matrices, whose
+ * accesses it notes. */
+typedef struct call {
+	const char *name;
+	void (*run)(const void *what, char *const *at);
+	void *what; /* freed with the command buffer */
+} call;
+
+enum { CALL_BUFFERS = 3 };
 
 /* A command as it was encoded. */
 typedef struct op {
 	kind kind;
 	int concurrent;   /* OpBegin */
-	use object;       /* a pipeline or a fence */
-	binding *bind;    /* OpDispatch: MOST_BUFFERS; OpCopy: to and from */
+	use object;       /* a pipeline, a fence or an event */
+	binding *bind;    /* OpDispatch: MOST_BUFFERS; OpCopy: to and from; OpCall: CALL_BUFFERS */
 	unsigned grid[3], group[3];
 	unsigned long threadgroup[MOST_BUFFERS];
 	NSUInteger length; /* OpCopy */
+	uint64_t value;    /* OpSignal, OpWaitEvent */
+	call call;         /* OpCall */
 	char *text;        /* OpSignpost; OpBegin: the encoder's label */
 	struct op *next;
 } op;
@@ -46,7 +59,8 @@ id soft_alive(use u, const char *what);
 	SoftQueue *_queue;
 	int _retains, _committed, _open, _counted;
 	op *_first, **_end;
-	soft_order _after; /* what was complete, as the host knows, at the commit */
+	soft_order _after; /* what encoders come after: what was complete, as the host knows, at the commit, and what events say */
+	soft_order _done;  /* what of this is complete, and what that comes after */
 	soft_order _past;  /* what was complete when this was */
 	MTLCommandBufferHandler *_handlers;
 	int _nhandlers;
@@ -92,6 +106,8 @@ id soft_alive(use u, const char *what);
 	binding _bind[MOST_BUFFERS];
 	unsigned long _threadgroup[MOST_BUFFERS];
 }
+/* Encodes a call with such buffers, from an offset of each on. */
+- (void)call:(call)what buffers:(const id *)buffers offsets:(const NSUInteger *)offsets;
 @end
 
 @interface SoftBlitEncoder : SoftEncoder <MTLBlitCommandEncoder>

@@ -88,6 +88,20 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder {
 	return [self begin:[SoftBlitEncoder class] concurrent:0];
 }
+- (void)add:(kind)kind event:(id<MTLEvent>)event value:(uint64_t)value {
+	if (event == nil || soft_serial(event) == 0) soft_violation("-[MTLCommandBuffer encode…Event:value:] of nil or an event that was released");
+	if (_open) soft_violation("-[MTLCommandBuffer encode…Event:value:] while an encoder is open");
+	[self keep:event];
+	op *o = [self add:kind];
+	o->object = soft_use_of(event);
+	o->value = value;
+}
+- (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
+	[self add:OpSignal event:event value:value];
+}
+- (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
+	[self add:OpWaitEvent event:event value:value];
+}
 - (void)setLabel:(NSString *)label {
 	(void)label;
 }
@@ -162,6 +176,7 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 		if (o->kind == OpDispatch)
 			for (int i = 0; i < MOST_BUFFERS; i++) free(o->bind[i].bytes);
 		free(o->bind);
+		free(o->call.what);
 		free(o);
 		o = next;
 	}
@@ -172,6 +187,7 @@ NSString *const MTLCommandBufferEncoderInfoErrorKey = @"MTLCommandBufferEncoderI
 	free(_encoders);
 	[_error release];
 	soft_order_free(&_after);
+	soft_order_free(&_done);
 	soft_order_free(&_past);
 	pthread_cond_destroy(&_changed);
 	pthread_mutex_destroy(&_mu);

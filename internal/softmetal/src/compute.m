@@ -89,6 +89,16 @@
 	o->group[1] = (unsigned)threads.height;
 	o->group[2] = (unsigned)threads.depth;
 }
+- (void)call:(call)what buffers:(const id *)buffers offsets:(const NSUInteger *)offsets {
+	op *o = [_commands add:OpCall];
+	o->call = what;
+	o->bind = calloc(CALL_BUFFERS, sizeof *o->bind);
+	if (o->bind == NULL) abort();
+	for (int i = 0; i < CALL_BUFFERS; i++) {
+		[_commands keep:buffers[i]];
+		o->bind[i] = (binding){soft_use_of(buffers[i]), offsets[i], NULL, [(id<MTLBuffer>)buffers[i] length] - offsets[i]};
+	}
+}
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
 	[self check:"memoryBarrierWithScope:"];
 	if (scope & MTLBarrierScopeBuffers) [_commands add:OpBarrier];

@@ -13,7 +13,7 @@
 }
 - (void)setLabel:(NSString *)label {
 	free(_begin->text);
-	_begin->text = strdup([label UTF8String]);
+	_begin->text = label == nil ? NULL : strdup([label UTF8String]);
 }
 - (void)insertDebugSignpost:(NSString *)name {
 	[self check:"insertDebugSignpost:"];

@@ -37,6 +37,7 @@ static double seconds(void) {
 
 /* One dispatch runs at a time, whatever queue it is on. */
 static pthread_mutex_t gpu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t signalled = PTHREAD_COND_INITIALIZER; /* an event was */
 static uint32_t encoders; /* that began */
 
 /* What an encoder is while it runs. */
@@ -77,6 +78,33 @@ static void run_copy(const op *o, const running *e) {
 	soft_note(dst, o->length, 1);
 	soft_unwatch();
 	memmove(dst, src, o->length);
+}
+
+static void run_call(const op *o, const running *e) {
+	char *at[CALL_BUFFERS];
+	soft_range ranges[CALL_BUFFERS];
+	for (int i = 0; i < CALL_BUFFERS; i++) {
+		SoftBuffer *x = soft_alive(o->bind[i].buffer, "buffer");
+		at[i] = x->_base + o->bind[i].offset;
+		ranges[i] = (soft_range){at[i], x->_base + x->_length, x->_tracked};
+	}
+	soft_watch((soft_dispatch){e->number, e->segment, o->call.name}, &e->after, ranges, CALL_BUFFERS);
+	o->call.run(o->call.what, at);
+	soft_unwatch();
+}
+
+/* Signals an event, or waits for one, which another queue may signal. The caller holds gpu. */
+static void run_event(const op *o, soft_order *after, const soft_order *done) {
+	SoftEvent *event = soft_alive(o->object, "event");
+	if (o->kind == OpSignal) {
+		if (o->value <= event->_value) soft_violation("an event of value %lu is signalled with %lu: it can only grow", (unsigned long)event->_value, (unsigned long)o->value);
+		event->_value = o->value;
+		soft_order_join(&event->_order, done);
+		pthread_cond_broadcast(&signalled);
+		return;
+	}
+	while (event->_value < o->value) pthread_cond_wait(&signalled, &gpu);
+	soft_order_join(after, &event->_order);
 }
 
 /* Runs the dispatches of a segment of a concurrent encoder, in any order. */
@@ -149,6 +177,10 @@ static int fails(const op *o) {
 			run_copy(o, &e);
 			e.segment++;
 			break;
+		case OpCall:
+			run_call(o, &e);
+			e.segment++;
+			break;
 		case OpDispatch:
 			if (e.concurrent) {
 				list[n++] = (op *)o;
@@ -161,13 +193,20 @@ static int fails(const op *o) {
 		}
 	}
 	if (n > 0) run_segment(list, n, &e);
+	soft_order_join(&_done, &e.after);
+	soft_order_add(&_done, e.number);
 	soft_order_free(&e.after);
 	return o;
 }
 - (void)run {
 	pthread_mutex_lock(&gpu);
 	_gpu_start = seconds();
-	for (const op *o = _first; o != NULL; o = o->next) o = [self runEncoder:o];
+	for (const op *o = _first; o != NULL; o = o->next) {
+		if (o->kind == OpBegin)
+			o = [self runEncoder:o];
+		else
+			run_event(o, &_after, &_done);
+	}
 	_gpu_end = seconds();
 	pthread_mutex_unlock(&gpu);
 	soft_finished(self);

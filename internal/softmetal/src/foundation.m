@@ -344,6 +344,8 @@ static void make_process_info(void) { process_info = [[NSProcessInfo alloc] init
 }
 @end
 
+Class NSClassFromString(NSString *name) { return objc_lookUpClass([name UTF8String]); }
+
 @implementation NSURL
 + (instancetype)fileURLWithPath:(NSString *)path {
 	NSURL *u = [[[self alloc] init] autorelease];

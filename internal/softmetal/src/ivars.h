@@ -22,4 +22,12 @@
 
 #define IVARS_MTLCaptureDescriptor id _object; MTLCaptureDestination _destination; NSURL *_url;
 
+#define IVARS_MPSKernel id<MTLDevice> _device; NSString *_label;
+
+#define IVARS_MPSMatrixDescriptor NSUInteger _rows, _columns, _matrices, _row, _matrix; MPSDataType _type;
+
+#define IVARS_MPSMatrix id<MTLBuffer> _buffer; NSUInteger _offset; MPSMatrixDescriptor *_what;
+
+#define IVARS_MPSMatrixMultiplication BOOL _left, _right; NSUInteger _m, _n, _k, _batch; double _alpha, _beta;
+
 #define IVARS_MTLCaptureManager BOOL _capturing;

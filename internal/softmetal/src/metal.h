@@ -58,6 +58,13 @@ int soft_is_discrete(void);
 }
 @end
 
+@interface SoftEvent : NSObject <MTLEvent> {
+@public
+	uint64_t _value;
+	soft_order _order; /* what its last signal comes after */
+}
+@end
+
 @class SoftCommandBuffer;
 
 @interface SoftQueue : NSObject <MTLCommandQueue> {

@@ -220,6 +220,16 @@ static void check_options(MTLResourceOptions options, const char *what) {
 }
 @end
 
+@implementation SoftEvent
+- (void)dealloc {
+	soft_order_free(&_order);
+	[super dealloc];
+}
+- (void)setLabel:(NSString *)label {
+	(void)label;
+}
+@end
+
 @implementation SoftFunction
 - (void)dealloc {
 	[_library release];
@@ -363,6 +373,9 @@ id<MTLLibrary> soft_compile(NSString *source, NSError **error) {
 }
 - (id<MTLFence>)newFence {
 	return [[SoftFence alloc] init];
+}
+- (id<MTLEvent>)newEvent {
+	return [[SoftEvent alloc] init];
 }
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
 	(void)options;

@@ -80,6 +80,24 @@ void kgm_free_pipeline(kgm_pipeline *p);
 
 void kgm_release(void *object);
 
+/* Opens MetalPerformanceShaders, once. Returns 0 with an error where it cannot be used. */
+int32_t kgm_open_products(kgm_device *d, kgm_error *e);
+
+enum { KGM_F32, KGM_F16 };
+
+/* C[batch, m, n] = A[batch, m, k] · B[batch, k, n]; with trans_a A is [batch, k, m], with
+ * trans_b B is [batch, n, k]. Rows begin so many bytes apart, matrices of a batch follow
+ * each other. */
+typedef struct kgm_shape {
+	int32_t type, trans_a, trans_b;
+	int64_t batch, m, n, k, row_a, row_b, row_c;
+} kgm_shape;
+
+/* A product that MetalPerformanceShaders computes. NULL with an error. */
+typedef struct kgm_product kgm_product;
+kgm_product *kgm_new_product(kgm_device *d, const kgm_shape *shape, kgm_error *e);
+void kgm_free_product(kgm_product *p);
+
 /* The fault word, as in the kernels of the CPU. */
 typedef struct kg_fault {
 	int32_t lock, set, op, tensor;
@@ -106,12 +124,14 @@ typedef struct kgm_bind {
 } kgm_bind;
 
 /* A command: a dispatch of threadgroups along x, y, z, with the bindings bind[first] to
- * bind[first+n-1]. Before one with barrier set, all that come before it end. */
+ * bind[first+n-1]; or, without a pipeline, a product, whose bindings are A, B and C. Before
+ * one with barrier set, and before and after a product, all that come before it end. */
 typedef struct kgm_cmd {
 	const kgm_pipeline *pipeline;
 	int64_t first, n;
 	uint32_t groups[3], threads;
 	int32_t barrier;
+	kgm_product *product;
 } kgm_cmd;
 
 /* A memory slot of a run. */

@@ -24,7 +24,7 @@ import (
 var frameSource string
 
 // frame are the pipelines of kernels.metal.
-type frame struct{ begin, end, gather, copy, copyIf, fill *C.kgm_pipeline }
+type frame struct{ begin, end, gather, copy, copyIf, fill, rows *C.kgm_pipeline }
 
 func (d *Device) loadFrame() error {
 	d.mu.Lock()
@@ -36,6 +36,7 @@ func (d *Device) loadFrame() error {
 	}{
 		{"kgb_begin", 32, &d.frame.begin}, {"kgb_end", 1, &d.frame.end}, {"kgb_gather", 1, &d.frame.gather},
 		{"kgb_copy", moveThreads, &d.frame.copy}, {"kgb_copy_if", moveThreads, &d.frame.copyIf}, {"kgb_fill", moveThreads, &d.frame.fill},
+		{"kgb_rows", rowThreads, &d.frame.rows},
 	} {
 		var err error
 		if *f.to, err = d.pipeline(frameSource, f.name, f.threads); err != nil {
@@ -100,14 +101,14 @@ func (d *Device) library(source, kernel string) (unsafe.Pointer, error) {
 	return l, err
 }
 
-// load compiles the sources of commands that are not compiled, side by side. The caller
-// holds d.mu.
-func (d *Device) load(cmds []backend.Command) error {
+// load compiles the sources that are not compiled of commands that are no products, side by
+// side. The caller holds d.mu.
+func (d *Device) load(cmds []backend.Command, products []*product) error {
 	kernels := map[string]string{} // by source
 	var sources []string
 	for i := range cmds {
 		c := &cmds[i]
-		if c.Kind != backend.Kernel || c.Source == nil || d.libraries[*c.Source] != nil || kernels[*c.Source] != "" {
+		if c.Kind != backend.Kernel || products[i] != nil || c.Source == nil || d.libraries[*c.Source] != nil || kernels[*c.Source] != "" {
 			continue
 		}
 		kernels[*c.Source] = c.Name

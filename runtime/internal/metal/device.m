@@ -106,6 +106,7 @@ void kgm_close(kgm_device *d) {
 	@autoreleasepool {
 		for (int i = 0; i < d->nheap; i++) [d->heap[i] release];
 		[d->stage release];
+		[d->event release];
 		[d->order release];
 		[d->copies release];
 		[d->queue release];

@@ -29,3 +29,6 @@ func (h *hazards) next(list []access) bool {
 	h.since = append(h.since, list...)
 	return barrier
 }
+
+// settle notes that all commands so far are over before the next one begins.
+func (h *hazards) settle() { h.since = h.since[:0] }

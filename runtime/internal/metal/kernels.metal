@@ -176,3 +176,42 @@ kernel void kgb_fill(
 		dst[from + long(i)] = uchar(args.pattern >> ulong(8 * (i & 7)));
 	}
 }
+
+struct kgb_rows_args {
+	long rows;
+	long bytes; // of a row, a multiple of 2
+	long to;    // rows of the result begin so many bytes apart
+	long from;  // those of the source
+	int words;  // all of these are multiples of 4
+	int unused;
+};
+
+constant long rowTile = 64; // rows of a threadgroup, of 8 SIMD groups
+
+template <typename T>
+inline void copy_row(device T *dst, device const T *src, long n, long lane) {
+	for (long i = lane; i < n; i += 32) {
+		dst[i] = src[i];
+	}
+}
+
+// Copies a matrix to one whose rows lie as far apart as is asked for.
+[[max_total_threads_per_threadgroup(256)]]
+kernel void kgb_rows(
+		device uchar *dst [[buffer(0)]],
+		device const uchar *src [[buffer(1)]],
+		constant kgb_rows_args &args [[buffer(2)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	const long first = long(group.x) * rowTile;
+	const long end = min(first + rowTile, args.rows);
+	for (long r = first + long(tid / 32u); r < end; r += 8) {
+		device uchar *to = dst + r * args.to;
+		device const uchar *from = src + r * args.from;
+		if (args.words != 0) {
+			copy_row((device uint *)to, (device const uint *)from, args.bytes / 4, long(tid % 32u));
+		} else {
+			copy_row((device ushort *)to, (device const ushort *)from, args.bytes / 2, long(tid % 32u));
+		}
+	}
+}

@@ -36,6 +36,10 @@ type Device struct {
 	pipelines map[pipelineKey]*C.kgm_pipeline
 	spare     map[int64][]*C.kgm_memory // of instances, by size
 
+	products   map[C.kgm_shape]*C.kgm_product // nil unless OpenProducts was called
+	multiplied int
+	scratch    []*C.kgm_memory // of products: the last one, and smaller ones of older programs
+
 	history *C.kgm_memory // which of the last programs failed
 	frame   frame
 }
@@ -201,10 +205,18 @@ func (d *Device) Close() {
 	for _, l := range d.libraries {
 		C.kgm_release(l)
 	}
+	for _, p := range d.products {
+		if p != nil {
+			C.kgm_free_product(p)
+		}
+	}
 	for _, list := range d.spare {
 		for _, m := range list {
 			d.free(m)
 		}
+	}
+	for _, m := range d.scratch {
+		d.free(m)
 	}
 	for _, m := range d.memory {
 		d.free(m)

@@ -16,6 +16,9 @@ func Open(int) (*Device, error) {
 	return nil, errors.New("metal: this program was built without it: build on a Mac with CGO_ENABLED=1")
 }
 
+// OpenProducts is for a device that there is.
+func (d *Device) OpenProducts() error { return nil }
+
 // BeginCapture is for a device that there is.
 func (d *Device) BeginCapture(string) error { return nil }
 

@@ -30,6 +30,8 @@ type code struct {
 	patch  []patch
 	slots  int
 
+	scratch *C.kgm_memory // of products, nil without any
+
 	state, words, blockOff int64
 }
 
@@ -50,8 +52,15 @@ const (
 
 func align(n int64) int64 { return (n + C.KGM_ALIGN - 1) &^ (C.KGM_ALIGN - 1) }
 
-// paramSlot stands for the parameter buffer among the slots of bindings and accesses.
+// paramSlot stands for the parameter buffer among the slots of bindings and accesses. Two
+// slots follow those of the program.
 const paramSlot = -1
+
+// historySlot says which of the last programs failed.
+func (c *code) historySlot() int32 { return int32(c.slots) }
+
+// scratchSlot is the scratch memory of products.
+func (c *code) scratchSlot() int32 { return int32(c.slots) + 1 }
 
 // builder lays a program out.
 type builder struct {
@@ -77,16 +86,22 @@ func (d *Device) Build(p *backend.Program) (backend.Code, error) {
 		}
 	}
 	b.blockOff = align(b.words + own*wordBytes)
-	if err := d.load(p.Commands); err != nil {
+	products := d.productsOf(p.Commands)
+	if err := d.load(p.Commands, products); err != nil {
 		return nil, err
 	}
 	b.begin()
 	for i := range p.Commands {
-		if err := b.add(&p.Commands[i]); err != nil {
+		if products[i] != nil {
+			b.multiply(products[i])
+		} else if err := b.add(&p.Commands[i]); err != nil {
 			return nil, err
 		}
 	}
 	b.end()
+	if n := len(d.scratch); n > 0 {
+		b.scratch = d.scratch[n-1]
+	}
 	return b.code, nil
 }
 
@@ -135,7 +150,7 @@ func one() [3]int64 { return [3]int64{1, 1, 1} }
 func (b *builder) frameBinds(history, state use) []binding {
 	return []binding{
 		{paramSlot, 0, headBytes, read},
-		{int32(b.slots), 0, C.KGM_HISTORY * 4, history},
+		{b.historySlot(), 0, C.KGM_HISTORY * 4, history},
 		{paramSlot, b.state, C.sizeof_kgm_state, state},
 		{paramSlot, b.words, b.blockOff - b.words, written},
 	}
@@ -273,8 +288,11 @@ func (c *code) Instance() (backend.Instance, error) {
 	}
 	in := &instance{code: c, param: m, c: (*C.kgm_program)(C.calloc(1, C.sizeof_kgm_program))}
 	in.c.param = *m
-	in.c.slot = (*C.kgm_place)(C.calloc(C.size_t(c.slots+1), C.sizeof_kgm_place))
-	in.slot()[c.slots].buffer = c.dev.history.buffer
+	in.c.slot = (*C.kgm_place)(C.calloc(C.size_t(c.slots+2), C.sizeof_kgm_place))
+	in.slot()[c.historySlot()].buffer = c.dev.history.buffer
+	if c.scratch != nil {
+		in.slot()[c.scratchSlot()].buffer = c.scratch.buffer
+	}
 	host := in.bytes()
 	clear(host)
 	copy(host[c.blockOff:], c.blocks)
@@ -294,7 +312,7 @@ func (in *instance) bytes() []byte {
 	return unsafe.Slice((*byte)(in.host(0)), in.code.blockOff+int64(len(in.code.blocks)))
 }
 
-func (in *instance) slot() []C.kgm_place { return unsafe.Slice(in.c.slot, in.code.slots+1) }
+func (in *instance) slot() []C.kgm_place { return unsafe.Slice(in.c.slot, in.code.slots+2) }
 
 func (d *Device) takeParams(size int64) *C.kgm_memory {
 	d.mu.Lock()

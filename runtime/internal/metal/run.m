@@ -77,35 +77,74 @@ static void completed(kgm_device *d, kgm_program *p, uint64_t seq, int64_t i, id
 	pthread_mutex_unlock(&d->done_mu);
 }
 
+/* Where a binding lies in this run. */
+static kgm_place place_of(const kgm_program *p, const kgm_bind *b) {
+	kgm_place at = b->slot < 0 ? (kgm_place){p->param.buffer, 0} : p->slot[b->slot];
+	at.off += b->off;
+	return at;
+}
+
 static void dispatch(id<MTLComputeCommandEncoder> encoder, const kgm_program *p, const kgm_cmd *c, const kgm_bind *bind) {
 	[encoder setComputePipelineState:(id<MTLComputePipelineState>)c->pipeline->state];
 	for (int64_t i = c->first; i < c->first + c->n; i++) {
-		const kgm_bind *b = &bind[i];
-		kgm_place at = b->slot < 0 ? (kgm_place){p->param.buffer, 0} : p->slot[b->slot];
-		[encoder setBuffer:(id<MTLBuffer>)at.buffer offset:(NSUInteger)(at.off + b->off) atIndex:(NSUInteger)b->index];
+		kgm_place at = place_of(p, &bind[i]);
+		[encoder setBuffer:(id<MTLBuffer>)at.buffer offset:(NSUInteger)at.off atIndex:(NSUInteger)bind[i].index];
 	}
 	[encoder insertDebugSignpost:(NSString *)c->pipeline->label];
 	[encoder dispatchThreadgroups:MTLSizeMake(c->groups[0], c->groups[1], c->groups[2])
 		threadsPerThreadgroup:MTLSizeMake(c->threads, 1, 1)];
 }
 
+static NSString *label_of(const kgm_cmd *c) {
+	return c->product != NULL ? kgm_product_label(c->product) : (NSString *)c->pipeline->label;
+}
+
+/* Makes an encoder whose first command is c. */
+static id<MTLComputeCommandEncoder> open_encoder(id<MTLCommandBuffer> commands, const kgm_cmd *c) {
+	id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
+	[encoder setLabel:label_of(c)];
+	return encoder;
+}
+
+/* Encodes a product between the encoder that is open, which ends, and a new one. */
+static id<MTLComputeCommandEncoder> multiply(kgm_device *d, id<MTLCommandBuffer> commands, id<MTLComputeCommandEncoder> encoder, const kgm_program *p, const kgm_cmd *c, const kgm_bind *bind) {
+	const kgm_bind *b = &bind[c->first];
+	[encoder endEncoding];
+	kgm_settle(d, commands);
+	kgm_multiply(d, commands, c->product, place_of(p, b), place_of(p, b + 1), place_of(p, b + 2));
+	kgm_settle(d, commands);
+	return open_encoder(commands, c);
+}
+
+/* A command buffer for commands. The runtime keeps what they use until they are complete;
+ * what MetalPerformanceShaders uses beside matrices the command buffer has to keep. */
+static id<MTLCommandBuffer> new_commands(kgm_device *d, const kgm_cmd *cmd, int64_t n) {
+	BOOL retain = NO;
+	for (int64_t i = 0; i < n; i++)
+		if (cmd[i].product != NULL) retain = YES;
+	MTLCommandBufferDescriptor *what = [[[MTLCommandBufferDescriptor alloc] init] autorelease];
+	[what setRetainedReferences:retain];
+	[what setErrorOptions:MTLCommandBufferErrorOptionEncoderExecutionStatus];
+	return [d->queue commandBufferWithDescriptor:what];
+}
+
 /* Commits the commands [from, to) as command buffer i of a program. Commands that depend
  * on each other are told apart by barriers, programs by the fence. */
 static int32_t commit(kgm_device *d, kgm_program *p, const kgm_cmd *cmd, const kgm_bind *bind, uint64_t seq, int64_t i, int64_t from, int64_t to) {
-	MTLCommandBufferDescriptor *what = [[[MTLCommandBufferDescriptor alloc] init] autorelease];
-	[what setRetainedReferences:NO]; /* the runtime keeps what a program uses until it is complete */
-	[what setErrorOptions:MTLCommandBufferErrorOptionEncoderExecutionStatus];
-	id<MTLCommandBuffer> commands = [d->queue commandBufferWithDescriptor:what];
-	id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
+	id<MTLCommandBuffer> commands = new_commands(d, cmd + from, to - from);
+	id<MTLComputeCommandEncoder> encoder = open_encoder(commands, &cmd[from]);
+	[encoder waitForFence:d->order];
+	for (int64_t k = from; k < to && encoder != nil; k++) {
+		if (cmd[k].product != NULL) {
+			encoder = multiply(d, commands, encoder, p, &cmd[k], bind);
+			continue;
+		}
+		if (cmd[k].barrier && k > from) [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
+		dispatch(encoder, p, &cmd[k], bind);
+	}
 	if (encoder == nil) {
 		kgm_fail(&p->error, "the queue gives no command buffer or no encoder", nil);
 		return 0;
-	}
-	[encoder setLabel:(NSString *)cmd[from].pipeline->label];
-	[encoder waitForFence:d->order];
-	for (int64_t k = from; k < to; k++) {
-		if (cmd[k].barrier && k > from) [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
-		dispatch(encoder, p, &cmd[k], bind);
 	}
 	[encoder updateFence:d->order];
 	[encoder endEncoding];

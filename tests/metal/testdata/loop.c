@@ -40,7 +40,7 @@ static void run(kgm_device *d, kgm_program *p, const kgm_pipeline *next, uint64_
 	for (int i = 0; i < EACH; i++) {
 		bind[2 * i] = (kgm_bind){i % 2, 0, 0};
 		bind[2 * i + 1] = (kgm_bind){1 - i % 2, 1, 0};
-		cmd[i] = (kgm_cmd){next, 2 * i, 2, {N / 32, 1, 1}, 32, i > 0};
+		cmd[i] = (kgm_cmd){next, 2 * i, 2, {N / 32, 1, 1}, 32, i > 0, NULL};
 	}
 	kgm_submit(d, p, cmd, EACH, bind, seq);
 	if (!kgm_await(d, seq, 1000)) kgm_wait(d, seq);

@@ -2,7 +2,9 @@
  * with a mistake would: nothing here reaches into the software Metal. */
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +56,7 @@ static void prepare(void) {
 	y = untracked(256);
 	z = untracked(256);
 	size = untracked(16);
+	if (dlopen(KGM_MPS, RTLD_LAZY) == NULL) exit(4);
 	((int64_t *)[size contents])[0] = 64;
 	for (int i = 0; i < 64; i++) ((float *)[x contents])[i] = (float)i;
 }
@@ -293,7 +296,86 @@ static void heap_storage(void) {
 
 static void array_beyond(void) { [MTLCopyAllDevices() objectAtIndex:7]; }
 
-static void not_in_software(void) { [device newEvent]; }
+static void event_in_encoder(void) {
+	id<MTLCommandBuffer> commands = [queue commandBuffer];
+	encoder(commands);
+	[commands encodeSignalEvent:[device newEvent] value:1];
+}
+
+static void event_shrinks(void) {
+	id<MTLEvent> event = [device newEvent];
+	id<MTLCommandBuffer> commands = [queue commandBuffer];
+	[commands encodeSignalEvent:event value:2];
+	[commands encodeWaitForEvent:event value:1];
+	[commands encodeSignalEvent:event value:2];
+	[commands commit];
+	[commands waitUntilCompleted];
+}
+
+/* A matrix in a buffer. */
+static MPSMatrix *matrix(id<MTLBuffer> in, NSUInteger offset, NSUInteger rows, NSUInteger columns, NSUInteger row, MPSDataType type) {
+	MPSMatrixDescriptor *what = [NSClassFromString(@"MPSMatrixDescriptor") matrixDescriptorWithRows:rows columns:columns matrices:1 rowBytes:row matrixBytes:rows * row dataType:type];
+	return [[[NSClassFromString(@"MPSMatrix") alloc] initWithBuffer:in offset:offset descriptor:what] autorelease];
+}
+
+static MPSMatrix *square(id<MTLBuffer> in) { return matrix(in, 0, 4, 4, 16, MPSDataTypeFloat32); }
+
+/* z = x · x */
+static void multiply(id<MTLCommandBuffer> commands, MPSMatrix *from, MPSMatrix *to) {
+	MPSMatrixMultiplication *m = [[[NSClassFromString(@"MPSMatrixMultiplication") alloc] initWithDevice:device transposeLeft:NO transposeRight:NO resultRows:4 resultColumns:4 interiorColumns:4 alpha:1 beta:0] autorelease];
+	[m encodeToCommandBuffer:commands leftMatrix:from rightMatrix:from resultMatrix:to];
+}
+
+/* z = y · y, where y = 2 x, in one command buffer, parted by an event or by nothing. */
+static void multiply_twice(int parted) {
+	id<MTLEvent> event = [device newEvent];
+	id<MTLCommandBuffer> commands = [queue commandBuffer];
+	id<MTLComputeCommandEncoder> e = encoder(commands);
+	bind(e, x, y);
+	dispatch(e, 2, 32);
+	[e endEncoding];
+	if (parted) {
+		[commands encodeSignalEvent:event value:1];
+		[commands encodeWaitForEvent:event value:1];
+	}
+	multiply(commands, square(y), square(z));
+	[commands commit];
+	[commands waitUntilCompleted];
+}
+
+static void product_right(void) {
+	multiply_twice(1);
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 4; j++) {
+			float sum = 0;
+			for (int k = 0; k < 4; k++) sum += 4 * (float)(4 * i + k) * (float)(4 * k + j);
+			if (((float *)[z contents])[4 * i + j] != sum) exit(3);
+		}
+}
+
+static void product_unordered(void) { multiply_twice(0); }
+
+static void product_in_encoder(void) {
+	id<MTLCommandBuffer> commands = [queue commandBuffer];
+	encoder(commands);
+	multiply(commands, square(x), square(z));
+}
+
+static void product_of_short_rows(void) { matrix(x, 0, 4, 4, 12, MPSDataTypeFloat32); }
+
+static void product_of_odd_rows(void) { multiply([queue commandBuffer], matrix(x, 0, 4, 4, 20, MPSDataTypeFloat32), square(z)); }
+
+static void product_at_odd_offset(void) { multiply([queue commandBuffer], matrix(x, 8, 4, 4, 16, MPSDataTypeFloat32), square(z)); }
+
+static void product_beyond(void) { matrix(x, 224, 4, 4, 16, MPSDataTypeFloat32); }
+
+static void product_too_small(void) { multiply([queue commandBuffer], matrix(x, 0, 4, 3, 16, MPSDataTypeFloat32), square(z)); }
+
+static void product_of_types(void) { multiply([queue commandBuffer], matrix(x, 0, 4, 4, 16, MPSDataTypeFloat16), square(z)); }
+
+static void product_of_bfloat(void) { matrix(x, 0, 4, 4, 16, MPSDataTypeBFloat16); }
+
+static void not_in_software(void) { [device newSharedEvent]; }
 
 static const struct {
 	const char *name;
@@ -306,6 +388,9 @@ static const struct {
     CASE(use_after_release), CASE(bind_after_release), CASE(release_twice), CASE(private_contents), CASE(empty_buffer),
     CASE(missing_barrier), CASE(missing_barrier_to_write), CASE(missing_fence), CASE(out_of_bounds), CASE(fast_math),
     CASE(blit_of_bytes), CASE(tracked_heap), CASE(heap_storage), CASE(array_beyond), CASE(not_in_software),
+    CASE(event_in_encoder), CASE(event_shrinks), CASE(product_right), CASE(product_unordered), CASE(product_in_encoder),
+    CASE(product_of_short_rows), CASE(product_of_odd_rows), CASE(product_at_odd_offset), CASE(product_beyond), CASE(product_too_small),
+    CASE(product_of_types), CASE(product_of_bfloat),
 };
 
 static void no_pool(void) { [NSString stringWithUTF8String:"no pool"]; }
