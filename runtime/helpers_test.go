@@ -37,6 +37,13 @@ func onGPUs() [][]runtime.Option {
 	return list
 }
 
+// interpreted reports whether a device is a thousand times slower than others: the reference,
+// and the software Metal, which runs a thread of a GPU after the other. Tests give it fewer
+// elements.
+func interpreted(d *runtime.Device) bool {
+	return d.Reference() || d.Name() == "metal" && goruntime.GOOS == "linux"
+}
+
 // onDevices runs a test on the CPU device, with one and with several workers, on the
 // reference device, and on the GPUs that the tests are built for, each opened with opts. Tests that do not go through it are about the CPU, the reference device
 // or a backend of their own.

@@ -113,7 +113,7 @@ func TestDeadWorkIsDropped(t *testing.T) {
 func TestInPlaceChains(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *runtime.Device) {
 		n := 1_000_000
-		if d.Reference() {
+		if interpreted(d) {
 			n = 10_000
 		}
 		x, one := from(t, d, repeat(0, n), n), from(t, d, repeat(1, n), n)

@@ -138,9 +138,18 @@ func (o Options) flags(ext string) []string {
 			"-Wno-objc-root-class", "-Wno-deprecated-objc-isa-usage", "-Wno-deprecated-declarations",
 			"-DKGM_MPS="+fmt.Sprintf("%q", filepath.Join(o.Dir, Shaders)),
 			"-DSOFTMETAL_COMPILER="+fmt.Sprintf("%q", filepath.Join(o.Dir, "compiler")),
-			"-DSOFTMETAL_KERNELS="+fmt.Sprintf("%q", filepath.Join(o.Dir, "kernels")), "-DSOFTMETAL_ASAN="+asan)
+			"-DSOFTMETAL_KERNELS="+fmt.Sprintf("%q", o.kernels()), "-DSOFTMETAL_ASAN="+asan)
 	}
 	return append(common, "-std=gnu11")
+}
+
+// kernels is where compiled kernels are kept: where `kgen sim` keeps its own, from one
+// build to the next, each under what it was made of.
+func (o Options) kernels() string {
+	if cache, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(cache, "kgen", "sim")
+	}
+	return filepath.Join(o.Dir, "kernels")
 }
 
 func (o Options) sanitize() []string {

@@ -17,39 +17,48 @@ void soft_violation(const char *format, ...) {
 typedef struct head {
 	long count;
 	uint64_t serial;
-	struct head *next, *prev; /* all that live */
+	struct head *next, *prev; /* of those that live and have their place in the table */
 } head;
 
+/* All objects that live, by address. */
+enum { PLACES = 4096 };
 static pthread_mutex_t all_mu = PTHREAD_MUTEX_INITIALIZER;
-static head all = {.next = &all, .prev = &all};
+static head *all[PLACES];
 static uint64_t serials;
 static int64_t live;
 
 static head *head_of(id object) { return (head *)(void *)object - 1; }
 
+static head **place_of(const head *h) { return &all[(uintptr_t)h / 16 % PLACES]; }
+
 static void enlist(head *h) {
 	pthread_mutex_lock(&all_mu);
+	head **first = place_of(h);
 	h->serial = ++serials;
-	h->next = all.next;
-	h->prev = &all;
-	h->next->prev = h->prev->next = h;
+	h->next = *first;
+	if (h->next != NULL) h->next->prev = h;
+	*first = h;
 	live++;
 	pthread_mutex_unlock(&all_mu);
 }
 
 static void strike(head *h) {
 	pthread_mutex_lock(&all_mu);
-	h->next->prev = h->prev;
-	h->prev->next = h->next;
+	if (h->prev == NULL)
+		*place_of(h) = h->next;
+	else
+		h->prev->next = h->next;
+	if (h->next != NULL) h->next->prev = h->prev;
 	live--;
 	pthread_mutex_unlock(&all_mu);
 }
 
 uint64_t soft_serial(id object) {
+	if (object == nil) return 0;
 	uint64_t serial = 0;
 	pthread_mutex_lock(&all_mu);
-	for (head *h = all.next; h != &all && serial == 0; h = h->next)
-		if ((id)(void *)(h + 1) == object) serial = h->serial;
+	for (head *h = *place_of(head_of(object)); h != NULL && serial == 0; h = h->next)
+		if (h == head_of(object)) serial = h->serial;
 	pthread_mutex_unlock(&all_mu);
 	return serial;
 }

@@ -163,6 +163,7 @@ static uint32_t running; /* 0: accesses are not watched */
 static const soft_order *running_after;
 static const soft_range *running_ranges;
 static int running_count, last_range;
+static uint32_t before[64]; /* dispatches that is_before said yes to, by number */
 
 void soft_watch(soft_dispatch what, const soft_order *after, const soft_range *ranges, int count) {
 	log_[++logged % LOG] = what;
@@ -170,6 +171,7 @@ void soft_watch(soft_dispatch what, const soft_order *after, const soft_range *r
 	running_ranges = ranges;
 	running_count = count;
 	last_range = 0;
+	memset(before, 0, sizeof before);
 	running = logged;
 }
 
@@ -190,7 +192,7 @@ static void hazard(uint32_t other, int wrote, int write, const char *p) {
 		       (long)(p - running_ranges[last_range].from));
 }
 
-static const soft_range *range_of(const char *p, size_t bytes) {
+static inline const soft_range *range_of(const char *p, size_t bytes) {
 	if (last_range < running_count) {
 		const soft_range *r = &running_ranges[last_range];
 		if (r->from <= p && p + bytes <= r->end) return r;
@@ -205,12 +207,21 @@ static const soft_range *range_of(const char *p, size_t bytes) {
 	return NULL;
 }
 
-/* Whether an access to bytes of a cell, if there was one, is not over yet. */
-static int collides(uint32_t earlier, uint8_t bytes, uint8_t mask) {
-	return earlier != 0 && earlier != running && (bytes & mask) != 0 && !is_before(earlier);
+/* Whether an earlier dispatch is over, which is asked for each of its cells. */
+static inline int is_over(uint32_t earlier) {
+	uint32_t *known = &before[earlier % 64];
+	if (*known == earlier) return 1;
+	if (!is_before(earlier)) return 0;
+	*known = earlier;
+	return 1;
 }
 
-static void touch(cell *c, uint8_t mask, int write, int tracked, const char *p) {
+/* Whether an access to bytes of a cell, if there was one, is not over yet. */
+static inline int collides(uint32_t earlier, uint8_t bytes, uint8_t mask) {
+	return earlier != 0 && earlier != running && (bytes & mask) != 0 && !is_over(earlier);
+}
+
+static inline void touch(cell *c, uint8_t mask, int write, int tracked, const char *p) {
 	if (!tracked) {
 		if (collides(c->writer, c->written, mask)) hazard(c->writer, 1, write, p);
 		if (write && collides(c->reader, c->read, mask)) hazard(c->reader, 0, write, p);
@@ -225,7 +236,7 @@ static void touch(cell *c, uint8_t mask, int write, int tracked, const char *p) 
 		c->read |= mask;
 		return;
 	}
-	if (c->reader != 0 && !is_before(c->reader)) {
+	if (c->reader != 0 && !is_over(c->reader)) {
 		c->beside = c->reader;
 		c->read_beside = c->read;
 	}
@@ -233,12 +244,31 @@ static void touch(cell *c, uint8_t mask, int write, int tracked, const char *p) 
 	c->read = mask;
 }
 
-/* Whether the running dispatch made such an access to all of these bytes before: then it
- * was looked at. */
-static inline int is_known(size_t at, size_t bytes, int write) {
-	if ((at & 3) != 0 || (bytes & 3) != 0) return 0;
-	for (const cell *c = &cells[at / 4], *end = c + bytes / 4; c < end; c++)
-		if (write ? c->writer != running || c->written != 15 : c->reader != running || c->read != 15) return 0;
+/* Whether a dispatch is none, the running one, or one that is known to be over. */
+static inline int is_no_matter(uint32_t d) { return d == 0 || d == running || before[d % 64] == d; }
+
+/* Notes an access to a whole cell by what most of them are: the first one of the dispatch
+ * after others that are over, or one that was noted before. Returns 0 for what needs a
+ * closer look. */
+static inline int note_cell(cell *c, int write) {
+	if (!is_no_matter(c->writer)) return 0;
+	if (write) {
+		if (!is_no_matter(c->reader) || !is_no_matter(c->beside)) return 0;
+		c->writer = running;
+		c->written = 15;
+		return 1;
+	}
+	if (!is_no_matter(c->reader)) return 0;
+	c->reader = running;
+	c->read = 15;
+	return 1;
+}
+
+/* Notes an access to whole cells by what most of them are. */
+static inline int note_cells(const char *p, size_t at, size_t bytes, int write) {
+	if ((at & 3) != 0 || (bytes & 3) != 0 || range_of(p, bytes) == NULL) return 0;
+	for (cell *c = &cells[at / 4], *end = c + bytes / 4; c < end; c++)
+		if (!note_cell(c, write)) return 0;
 	return 1;
 }
 
@@ -258,7 +288,7 @@ static __attribute__((noinline)) void look(const char *p, size_t bytes, int writ
 
 static inline void note(const char *p, size_t bytes, int write) {
 	size_t at = (size_t)(p - arena);
-	if (at >= arena_bytes || running == 0 || is_known(at, bytes, write)) return;
+	if (at >= arena_bytes || running == 0 || note_cells(p, at, bytes, write)) return;
 	look(p, bytes, write);
 }
 

@@ -144,10 +144,9 @@ typedef struct kgm_place {
 typedef struct kgm_program {
 	kgm_memory param;
 	kgm_place *slot;
-	double *ends;  /* of a timed program: its beginning, and each command's end */
+	double *ends;  /* of a timed program: its beginning on the GPU and each command's end, in seconds of kgm_now */
 	int64_t nends;
 	int64_t left;  /* command buffers that are not complete */
-	double begin, end; /* of the run on the GPU, in seconds of kgm_now */
 	kgm_error error;
 } kgm_program;
 

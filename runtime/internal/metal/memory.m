@@ -10,8 +10,8 @@
 
 /* Memory of at most KGM_SMALL bytes comes from heaps, since a great number of resources
  * of their own makes submission slow. KGM_STAGE is the size of the memory through which
- * transfers go where the host does not share the GPU's. */
-enum { KGM_SMALL = 1 << 20, KGM_HEAP = 32 << 20, KGM_STAGE = 4 << 20 };
+ * transfers go where the host does not share the GPU's, by blits of words. */
+enum { KGM_SMALL = 1 << 20, KGM_HEAP = 32 << 20, KGM_STAGE = 4 << 20, WORD = 4 };
 
 static MTLResourceOptions options(const kgm_device *d) {
 	return (d->unified ? MTLResourceStorageModeShared : MTLResourceStorageModePrivate) | MTLResourceHazardTrackingModeUntracked;
@@ -57,14 +57,15 @@ int32_t kgm_alloc(kgm_device *d, int64_t bytes, kgm_memory *out) {
 	@autoreleasepool {
 		*out = (kgm_memory){.bytes = bytes};
 		if ((uint64_t)bytes > [d->dev maxBufferLength]) return 0;
+		NSUInteger length = ((NSUInteger)bytes + WORD - 1) / WORD * WORD; /* a blit is of whole words */
 		if (bytes <= KGM_SMALL) {
 			pthread_mutex_lock(&d->mem_mu);
-			out->buffer = take(d, (NSUInteger)bytes, &out->heap);
+			out->buffer = take(d, length, &out->heap);
 			pthread_mutex_unlock(&d->mem_mu);
 		}
 		if (out->buffer == nil) {
 			out->heap = nil;
-			out->buffer = [d->dev newBufferWithLength:(NSUInteger)bytes options:options(d)];
+			out->buffer = [d->dev newBufferWithLength:length options:options(d)];
 		}
 		if (out->buffer == nil) return 0;
 		if (place(out, d->unified)) return 1;
@@ -130,10 +131,8 @@ static id<MTLBuffer> stage(kgm_device *d, kgm_error *e) {
 	return d->stage;
 }
 
-/* Blits are of whole words: a piece of a transfer is what lies in the words around it,
- * and an upload leaves the bytes of the first and the last one that are not its own. */
-enum { WORD = 4 };
-
+/* A piece of a transfer is what lies in the words around it, and an upload leaves the
+ * bytes of the first and the last one that are not its own. */
 typedef struct span {
 	NSUInteger from, n, skip; /* words of the device's memory; the first bytes are not the transfer's */
 } span;

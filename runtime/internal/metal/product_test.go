@@ -72,19 +72,6 @@ func memory(t *testing.T, d *Device, off int64, data []byte) unsafe.Pointer {
 	return p
 }
 
-func openWithProducts(t *testing.T) *Device {
-	t.Helper()
-	d, err := Open(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(d.Close)
-	if err := d.OpenProducts(); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // productProgram copies slot 0 to slot 1, multiplies that by slot 2 into slot 3, and copies
 // it to slot 4: so what comes before and after the product depends on it. Matrices begin at
 // off.
@@ -106,7 +93,10 @@ func productProgram(p *backend.Product, bytesA, bytesB, bytesC, off int64) *back
 // A product is what it is by definition, for each type, transposed or not, in batches, with
 // rows that lie as the framework wants them and with others; traced or not.
 func TestProducts(t *testing.T) {
-	d := openWithProducts(t)
+	d := openDevice(t)
+	if err := d.OpenProducts(); err != nil {
+		t.Fatal(err)
+	}
 	seq := uint64(0)
 	for _, typ := range []backend.Float{backend.F32, backend.F16} {
 		for _, shape := range [][4]int64{{1, 24, 16, 8}, {3, 9, 40, 24}, {2, 5, 7, 3}, {1, 130, 1, 33}} {

@@ -67,12 +67,10 @@ static void completed(kgm_device *d, kgm_program *p, uint64_t seq, int64_t i, id
 	double begin = [commands GPUStartTime], end = [commands GPUEndTime];
 	pthread_mutex_lock(&d->done_mu);
 	if (failed) note_error(&p->error, commands);
-	if (i == 0) p->begin = begin;
 	if (p->ends != NULL) {
 		if (i == 0) p->ends[0] = begin;
 		p->ends[i + 1] = end;
 	}
-	if (end > p->end) p->end = end;
 	count(d, p, seq, 1);
 	pthread_mutex_unlock(&d->done_mu);
 }
@@ -163,7 +161,6 @@ static void start(kgm_device *d, kgm_program *p, const kgm_cmd *cmd, int64_t ncm
 	kgm_free_text(p->error.text);
 	p->error = (kgm_error){.text = NULL};
 	p->left = n;
-	p->begin = p->end = 0;
 	for (int64_t i = 0; i < n; i++) {
 		@autoreleasepool {
 			int64_t from = n == 1 ? 0 : i, to = n == 1 ? ncmd : i + 1;

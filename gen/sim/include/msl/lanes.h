@@ -1,6 +1,10 @@
 // The functions of a SIMD group, written over one rendezvous of its lanes.
 #pragma once
 
+// A function over values of all lanes touches no memory of the kernel's: what watches
+// accesses need not see it, and sees it many times where it is inlined.
+#define MSL_LANES __attribute__((noinline, no_sanitize("coverage")))
+
 namespace msl {
 template <class T> struct lane_values {
   T v[32];
@@ -42,7 +46,7 @@ template <class T, class F> static inline T combine(T a, T b) {
 }
 
 // A tree over the lanes that take part, the same for every lane.
-template <class T, class F> static inline T fold(T mine, int line, int column) {
+template <class T, class F> MSL_LANES static T fold(T mine, int line, int column) {
   lane_values<T> all(mine, line, column);
   for (unsigned step = 1; step < 32; step *= 2) {
     for (unsigned i = 0; i < 32; i += 2 * step) {
@@ -55,7 +59,7 @@ template <class T, class F> static inline T fold(T mine, int line, int column) {
   return all.v[0];
 }
 
-template <class T, class F> static inline T scan(T mine, T first, bool inclusive, int line, int column) {
+template <class T, class F> MSL_LANES static T scan(T mine, T first, bool inclusive, int line, int column) {
   lane_values<T> all(mine, line, column);
   T sum = first;
   unsigned end = msl_rt_lane() + (inclusive ? 1 : 0);
@@ -98,7 +102,7 @@ template <class T> static inline T broadcast_first(T v, int l, int c) {
   lane_values<T> all(v, l, c);
   return all.v[__builtin_ctz(all.mask)];
 }
-static inline ulong ballot(bool v, int l, int c) {
+MSL_LANES static inline ulong ballot(bool v, int l, int c) {
   lane_values<uchar> all(v, l, c);
   ulong bits = 0;
   for (unsigned i = 0; i < 32; ++i) bits |= ulong(all.has(i) && all.v[i]) << i;

@@ -19,7 +19,7 @@ static inline ulong matrix_place(unsigned i, ulong row_length, ulong2 origin, bo
 }
 
 // A function of matrices that not all threads reach is undefined.
-static inline void matrix_together(int line, int column) {
+MSL_LANES static inline void matrix_together(int line, int column) {
   lane_values<uchar> all(0, line, column);
   for (unsigned i = 0; i < 32; ++i) all.at(i, line, column);
 }
@@ -28,7 +28,7 @@ template <class A, class B> struct matrix_factors { A a[2]; B b[2]; };
 
 // d = a b + c, summed in the order of the depth.
 template <class D, class A, class B>
-static inline void matrix_multiply(D *d, const A *a, const B *b, const float *c, int line, int column) {
+MSL_LANES static void matrix_multiply(D *d, const A *a, const B *b, const float *c, int line, int column) {
   matrix_factors<A, B> mine = {{a[0], a[1]}, {b[0], b[1]}};
   lane_values<matrix_factors<A, B>> all(mine, line, column);
   const unsigned row = matrix_row(), col = matrix_column();
