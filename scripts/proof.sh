@@ -41,6 +41,7 @@ mutants() {
 metal() {
 	run go run ./internal/softmetal/make
 	run go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
+	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime/internal/metal
 	run env SOFTMETAL_DEVICE=discrete go test -count=1 -tags softmetal ./runtime -run '/metal|Metal'
 	run go test -count=1 -timeout 2h -tags softmetal,metaltest ./tests/parity
 }

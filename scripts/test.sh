@@ -50,6 +50,7 @@ if [ "$(uname)" = Linux ]; then
 	go vet -tags softmetal,metaltest ./runtime/... ./tests/parity ./examples/charlm
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./runtime/... ./graph/... ./generated/...
 	go run ./internal/softmetal/make
+	run -count=1 -tags softmetal ./runtime/internal/metal
 	run -count=1 -short -tags softmetal ./runtime -run '/metal|Metal'
 	run -count=1 -tags softmetal,metaltest ./tests/parity \
 		-run 'TestGolden/ops/^(gelu|layernorm|softmax|embedding|adamw|sum|transpose|cumsum)$|TestC013'

@@ -142,15 +142,18 @@ func flag(on bool) C.int32_t {
 	return 0
 }
 
-// most is below what the framework has been seen to compute wrongly, without an error: on
-// M1 and M2 products with (M+2K)·N elements in 2 GiB hold NaN.
-const most = int64(1)<<31 - 1
+// The framework has been seen to compute wrongly, without an error, on M1 and M2: products
+// with (M+2K)·N elements in 2 GiB hold NaN, and sums of more than 32768 products are wrong.
+const (
+	most    = int64(1)<<31 - 1
+	longest = 1 << 15
+)
 
 // multiplies reports whether MetalPerformanceShaders computes what a command does: products
 // without an epilogue, which it has none for, and of no bfloat, for which it ends the process.
 func multiplies(cmd *backend.Command) bool {
 	q := cmd.Product
-	if q == nil || q.Bias >= 0 || q.GELU || q.Type == backend.BF16 || cmd.Guarded || cmd.Faults {
+	if q == nil || q.Bias >= 0 || q.GELU || q.Type == backend.BF16 || q.K > longest || cmd.Guarded || cmd.Faults {
 		return false
 	}
 	for _, n := range [][3]int64{{q.Batch, q.M, q.K}, {q.Batch, q.K, q.N}, {q.Batch, q.M, q.N}, {1, q.M + 2*q.K, q.N}} {

@@ -170,6 +170,7 @@ func TestWhatIsNoProduct(t *testing.T) {
 		"guarded":  func(_ *backend.Product, c *backend.Command) { c.Guarded = true },
 		"faults":   func(_ *backend.Product, c *backend.Command) { c.Faults = true },
 		"2 GiB":    func(p *backend.Product, _ *backend.Command) { p.Batch, p.M, p.K = 1<<14, 1<<9, 1<<7 },
+		"long sum": func(p *backend.Product, _ *backend.Command) { p.K = longest + 1 },
 		"M+2K":     func(p *backend.Product, _ *backend.Command) { p.M, p.N, p.K = 1<<14, 1<<15, 1<<13 },
 		"overflow": func(p *backend.Product, _ *backend.Command) { p.M, p.K = 1<<40, 1<<40 },
 		"other":    func(_ *backend.Product, c *backend.Command) { c.Product = nil },
