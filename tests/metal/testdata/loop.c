@@ -10,7 +10,7 @@
 
 extern int64_t soft_live_objects(void);
 
-enum { DISPATCHES = 10000, EACH = 10, N = 256, TIMED = 7 };
+enum { DISPATCHES = 10000, EACH = 10, PRODUCT = 5, SIDE = 16, N = SIDE * SIDE, TIMED = 7 };
 
 static const char *source =
     "#include <metal_stdlib>\n"
@@ -33,14 +33,20 @@ static long resident(void) {
 	return pages * 4;
 }
 
-/* y = x + EACH: each command reads what the one before it wrote. */
-static void run(kgm_device *d, kgm_program *p, const kgm_pipeline *next, uint64_t seq) {
+/* y = x + EACH - 1: each command reads what the one before it wrote, and one multiplies by
+ * the unit matrix in slot 2. */
+static void run(kgm_device *d, kgm_program *p, const kgm_pipeline *next, kgm_product *product, uint64_t seq) {
 	kgm_cmd cmd[EACH];
-	kgm_bind bind[2 * EACH];
+	kgm_bind bind[3 * EACH];
 	for (int i = 0; i < EACH; i++) {
-		bind[2 * i] = (kgm_bind){i % 2, 0, 0};
-		bind[2 * i + 1] = (kgm_bind){1 - i % 2, 1, 0};
-		cmd[i] = (kgm_cmd){next, 2 * i, 2, {N / 32, 1, 1}, 32, i > 0, NULL};
+		kgm_bind from = {i % 2, 0, 0}, to = {1 - i % 2, 1, 0}, unit = {2, 0, 0}, *b = &bind[3 * i];
+		b[0] = from;
+		b[1] = to;
+		cmd[i] = (kgm_cmd){next, 3 * i, 2, {N / 32, 1, 1}, 32, i > 0, NULL};
+		if (i != PRODUCT) continue;
+		b[1] = unit;
+		b[2] = to;
+		cmd[i] = (kgm_cmd){NULL, 3 * i, 3, {0}, 0, 0, product};
 	}
 	kgm_submit(d, p, cmd, EACH, bind, seq);
 	if (!kgm_await(d, seq, 1000)) kgm_wait(d, seq);
@@ -59,8 +65,16 @@ int main(void) {
 	kgm_pipeline next;
 	kgm_new_pipeline(d, library, "next", &next, &e);
 	check(&e, "pipeline");
+	kgm_open_products(d, &e);
+	check(&e, "products");
+	kgm_shape shape = {KGM_F32, 0, 0, 1, SIDE, SIDE, SIDE, 4 * SIDE, 4 * SIDE, 4 * SIDE};
+	kgm_product *product = kgm_new_product(d, &shape, &e);
+	check(&e, "product");
+	kgm_memory unit;
+	if (!kgm_alloc_shared(d, 4 * N, &unit)) exit(1);
+	for (int i = 0; i < SIDE; i++) ((float *)unit.address)[i * SIDE + i] = 1;
 	kgm_program p = {0};
-	kgm_place slot[2];
+	kgm_place slot[3] = {[2] = {unit.buffer, 0}};
 	double ends[EACH + 1];
 	p.slot = slot;
 	if (!kgm_alloc_shared(d, 4096, &p.param)) exit(1);
@@ -75,11 +89,11 @@ int main(void) {
 		slot[1] = (kgm_place){b.buffer, 0};
 		p.ends = seq % TIMED == 0 ? ends : NULL;
 		p.nends = EACH + 1;
-		run(d, &p, &next, seq);
+		run(d, &p, &next, product, seq);
 		kgm_download(d, y, EACH % 2 == 0 ? &a : &b, 0, sizeof y, &e);
 		check(&e, "download");
 		for (int i = 0; i < N; i++)
-			if (y[i] != (float)(i + EACH)) exit(1);
+			if (y[i] != (float)(i + EACH - 1)) exit(1);
 		for (int i = 1; i <= EACH && p.ends != NULL; i++)
 			if (ends[i] < ends[i - 1]) exit(1);
 		kgm_free(d, &a);
@@ -88,6 +102,8 @@ int main(void) {
 	}
 	printf("objects %ld resident %ld\n", soft_live_objects(), resident());
 	kgm_free(d, &p.param);
+	kgm_free(d, &unit);
+	kgm_free_product(product);
 	kgm_free_pipeline(&next);
 	kgm_release(library);
 	kgm_close(d);
