@@ -121,16 +121,12 @@ func (b *builder) build(text []byte) (*built, error) {
 	}
 	e := s.rewrite(runMode)
 	code := append(e.apply(text), fmt.Sprintf("\n#line 1 \"glue\"%s", glue)...)
-	headers, err := b.headers()
+	k, err := b.kit()
 	if err != nil {
 		return nil, err
 	}
-	object, err := b.runtimeObject(headers)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := b.cached("p-", []string{string(code), headers}, func(dir string) error {
-		return b.compile(s, e, dir, headers, object, code)
+	dir, err := b.cached("p-", []string{string(code), k.headers}, func(dir string) error {
+		return b.compile(s, e, dir, k, code)
 	})
 	if err != nil {
 		return nil, err
@@ -171,6 +167,21 @@ func (b *builder) cached(prefix string, content []string, make func(dir string) 
 	return final, nil
 }
 
+// kit is what all sources are built with: the folder of the headers, metal_stdlib as the
+// compiler has parsed it, and the runtime.
+type kit struct{ headers, parsed, object string }
+
+func (b *builder) kit() (k kit, err error) {
+	if k.headers, err = b.headers(); err != nil {
+		return k, err
+	}
+	if k.parsed, err = b.parsedHeaders(k.headers); err != nil {
+		return k, err
+	}
+	k.object, err = b.runtimeObject(k.headers)
+	return k, err
+}
+
 func (b *builder) headers() (string, error) {
 	var content []string
 	err := fs.WalkDir(include, "include", func(path string, d fs.DirEntry, err error) error {
@@ -189,6 +200,19 @@ func (b *builder) headers() (string, error) {
 		return "", err
 	}
 	return filepath.Abs(dir)
+}
+
+// parsedHeaders parses metal_stdlib for all sources that are built alike, which takes
+// longer than to compile most of them.
+func (b *builder) parsedHeaders(headers string) (string, error) {
+	dir, err := b.cached("pch-", []string{headers}, func(dir string) error {
+		args := slices.Concat([]string{"-x", "c++-header"}, runFlags, hostFlags(), b.san.flags())
+		return b.clang(dir, append(args, "-I"+headers, "-include", "msl/lang.h", filepath.Join(headers, "metal_stdlib"), "-o", "metal_stdlib.pch"))
+	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(dir, "metal_stdlib.pch"))
 }
 
 // runtimeObject compiles the runtime, without instrumentation: what it copies
@@ -217,18 +241,18 @@ func (b *builder) clang(dir string, args []string) error {
 }
 
 var runFlags = []string{
-	"-x", "c++", "-std=c++17", "-O1", "-gline-tables-only", "-gdwarf-4", "-fno-omit-frame-pointer",
+	"-std=c++17", "-O1", "-gline-tables-only", "-gdwarf-4", "-fno-omit-frame-pointer",
 	"-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fPIC", "-nostdinc", "-nostdinc++", "-DMSL_RUN",
 	"-ftrivial-auto-var-init=pattern", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-fsigned-char",
 	"-w", "-ferror-limit=0", "-fno-caret-diagnostics", "-fno-color-diagnostics",
 }
 
-func (b *builder) compile(s *source, e edits, dir, headers, object string, code []byte) error {
+func (b *builder) compile(s *source, e edits, dir string, k kit, code []byte) error {
 	if err := os.WriteFile(filepath.Join(dir, sourceName), code, 0o644); err != nil {
 		return err
 	}
-	args := append(append([]string{}, runFlags...), hostFlags()...)
-	args = append(append(args, b.san.flags()...), "-I"+headers, "-include", "msl/lang.h", "-c", sourceName, "-o", "source.o")
+	args := slices.Concat([]string{"-x", "c++"}, runFlags, hostFlags(), b.san.flags())
+	args = append(args, "-I"+k.headers, "-include-pch", k.parsed, "-c", sourceName, "-o", "source.o")
 	text, failed, err := command(b.ctx, dir, b.cc, args...)
 	if err != nil {
 		return err
@@ -236,7 +260,7 @@ func (b *builder) compile(s *source, e edits, dir, headers, object string, code 
 	if failed {
 		return refusal(s.origins.name(s.diagnostics(text, e)), text)
 	}
-	link := append(b.san.flags(), "source.o", object, "-o", programName, "-lm")
+	link := append(b.san.flags(), "source.o", k.object, "-o", programName, "-lm")
 	if b.library {
 		link = append(link, "-shared")
 	}
