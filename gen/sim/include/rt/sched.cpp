@@ -76,7 +76,7 @@ unsigned msl_rt_gather(const void *mine, unsigned size, void *all, int line, int
   copy_bytes(t->value, mine, size);
   wait_as(t, at_gather, line, column);
   simd_group *s = &msl_group->simds[t->ids.simdgroup_index_in_threadgroup];
-  for (unsigned i = 0; i < 32; ++i) copy_bytes(static_cast<char *>(all) + i * size, s->values[t->bank][i], size);
+  for (unsigned i = 0; i < size; ++i) __builtin_memcpy_inline(static_cast<char *>(all) + i * 32, s->values[t->bank] + i * 32, 32);
   return t->mask;
 }
 
@@ -122,7 +122,7 @@ static void free_simd(thread_group *g, unsigned first, unsigned end, const gpu_t
     gpu_thread *t = &g->threads[i];
     if (!same_place(t, &at)) continue;
     mask |= 1u << (i - first);
-    copy_bytes(s->values[bank][i - first], t->value, t->size);
+    copy_bytes(s->values[bank] + (i - first) * t->size, t->value, t->size);
     t->bank = bank;
     t->state = ready;
   }
