@@ -16,16 +16,18 @@ type BlockConfig struct {
 	Kernel   int     // taps of the convolution over time
 	Dilation int     // positions from tap to tap; 0 is 1
 	Scale    float64 // factor of the initial weights of the last convolution; 0 is 1
+	Dropout  float32 // probability of dropping a hidden channel in training; see TCNBlock
 }
 
 // TCNBlock is a residual block of a temporal convolutional network,
 //
-//	y = mask(x + conv2(gelu(conv1(norm(x)))))
+//	y = mask(x + conv2(dropout(gelu(conv1(norm(x))))))
 //
 // where conv1 is causal and conv2 has one tap (Bai, Kolter and Koltun, An Empirical
 // Evaluation of Generic Convolutional and Recurrent Networks for Sequence Modeling,
 // 2018, section 3; the normalisation comes first, as in He et al., Identity Mappings in
-// Deep Residual Networks, 2016, figure 4e).
+// Deep Residual Networks, 2016, figure 4e). The dropout is off until it is enabled, which
+// is for training alone.
 //
 //	x             [B, L, width]
 //	mask          [B, L], y is 0 where it is 0; the zero Tensor masks nothing
@@ -39,6 +41,7 @@ type BlockConfig struct {
 type TCNBlock[T nn.Float] struct {
 	Norm         *nn.LayerNorm[T]
 	Conv1, Conv2 *nn.Conv1D[T]
+	Dropout      *nn.Dropout[T] // nil for none
 }
 
 // NewTCNBlock returns a block whose layers start as they do by themselves. Close it
@@ -56,7 +59,15 @@ func NewTCNBlock[T nn.Float](d *runtime.Device, r *rand.Rand, c BlockConfig) (*T
 	if err != nil {
 		return nil, undo(err, norm, conv1)
 	}
-	return &TCNBlock[T]{norm, conv1, conv2}, nil
+	m := &TCNBlock[T]{Norm: norm, Conv1: conv1, Conv2: conv2}
+	if c.Dropout == 0 {
+		return m, nil
+	}
+	if m.Dropout, err = nn.NewDropout[T](c.Dropout, r.Uint64()); err != nil {
+		return nil, undo(err, m)
+	}
+	m.Dropout.Enable(false)
+	return m, nil
 }
 
 // undo closes parts of a model that cannot be made, and returns why.
@@ -98,6 +109,9 @@ func (m *TCNBlock[T]) activation(b *runtime.Batch, h runtime.Tensor[T], window [
 
 // rest records what comes after the activation.
 func (m *TCNBlock[T]) rest(b *runtime.Batch, x, h runtime.Tensor[T], mask runtime.Tensor[uint8]) runtime.Tensor[T] {
+	if m.Dropout != nil {
+		h = m.Dropout.ForwardDeferred(b, h)
+	}
 	y := m.Conv2.ForwardResidualDeferred(b, h, x)
 	if mask.Untyped().IsZero() {
 		return y

@@ -11,10 +11,11 @@ import (
 
 // StackConfig is the shape of a TCNStack.
 type StackConfig struct {
-	Width     int   // channels of the stream
-	Hidden    int   // channels within a block
-	Kernel    int   // taps of the convolutions over time
-	Dilations []int // of each block
+	Width     int     // channels of the stream
+	Hidden    int     // channels within a block
+	Kernel    int     // taps of the convolutions over time
+	Dilations []int   // of each block
+	Dropout   float32 // see BlockConfig
 }
 
 // Doubling returns the dilations of n blocks: 1, 2, 4 and so on up to a limit, and from
@@ -53,7 +54,7 @@ func NewTCNStack[T nn.Float](d *runtime.Device, r *rand.Rand, c StackConfig) (*T
 	for _, dilation := range c.Dilations {
 		block, err := NewTCNBlock[T](d, r, BlockConfig{
 			Width: c.Width, Hidden: c.Hidden, Kernel: c.Kernel, Dilation: dilation,
-			Scale: 1 / math.Sqrt(float64(len(c.Dilations))),
+			Scale: 1 / math.Sqrt(float64(len(c.Dilations))), Dropout: c.Dropout,
 		})
 		if err != nil {
 			return nil, undo(err, m)
@@ -77,6 +78,17 @@ func (m *TCNStack[T]) Params() []nn.Named {
 	var list []nn.Named
 	for i, block := range m.Blocks {
 		list = append(list, nn.Under(fmt.Sprintf("blocks.%d", i), block)...)
+	}
+	return list
+}
+
+// Dropouts lists those of the blocks.
+func (m *TCNStack[T]) Dropouts() []*nn.Dropout[T] {
+	var list []*nn.Dropout[T]
+	for _, block := range m.Blocks {
+		if block.Dropout != nil {
+			list = append(list, block.Dropout)
+		}
 	}
 	return list
 }
