@@ -31,11 +31,18 @@ func NewDropout[T Float](p float32, seed uint64) (*Dropout[T], error) {
 // Enable turns the layer on, for training, or off, for evaluation: then it returns x.
 func (l *Dropout[T]) Enable(on bool) { l.off = !on }
 
-// Offset returns the number of elements so far, the state of the layer.
+// Offset returns the number of elements so far, with the seed the state of the layer.
 func (l *Dropout[T]) Offset() uint64 { return l.offset }
 
 // SetOffset goes on from a state.
 func (l *Dropout[T]) SetOffset(offset uint64) { l.offset = offset }
+
+// Seed returns what the choice of elements depends on beside the offset.
+func (l *Dropout[T]) Seed() uint64 { return l.seed }
+
+// SetSeed goes on with another seed, as a layer does that is to continue what another
+// one began.
+func (l *Dropout[T]) SetSeed(seed uint64) { l.seed = seed }
 
 // Params lists nothing.
 func (l *Dropout[T]) Params() []Named { return nil }

@@ -93,8 +93,48 @@ func TestBlockIsFused(t *testing.T) {
 	b.Discard()
 }
 
+// The dropout of a block is off at first; enabled, it changes what a position gives, and
+// leaves the mean what it was.
+func TestBlockDropout(t *testing.T) {
+	d := open(t)
+	block := func(p float32) (*models.TCNBlock[float32], error) {
+		return models.NewTCNBlock[float32](d, nn.NewRand(1), models.BlockConfig{Width: 4, Hidden: 16, Kernel: 3, Dropout: p})
+	}
+	const texts = 4000
+	row := []float32{0.5, -1, 2, 0.25}
+	x := must[runtime.Tensor[float32]](t)(runtime.FromSlice(d, slices.Repeat(row, texts), texts, 1, 4))
+	result := func(m *models.TCNBlock[float32]) []float32 {
+		y := must[runtime.Tensor[float32]](t)(m.Forward(x, runtime.Tensor[uint8]{}))
+		return must[[]float32](t)(y.Read())
+	}
+	want := result(must[*models.TCNBlock[float32]](t)(block(0)))[:4]
+	m := must[*models.TCNBlock[float32]](t)(block(0.25))
+	if got := result(m); !slices.Equal(got, slices.Repeat(want, texts)) {
+		t.Error("a new block drops")
+	}
+	m.Dropout.Enable(true)
+	got := result(m)
+	for c, w := range want {
+		sum, squares := 0.0, 0.0
+		for i := range texts {
+			v := float64(got[4*i+c] - w)
+			sum, squares = sum+v, squares+v*v
+		}
+		if squares == 0 || math.Abs(sum) > 5*math.Sqrt(squares) {
+			t.Errorf("channel %d is %v without dropout, and with it on average %v away", c, w, sum/texts)
+		}
+	}
+	before := d.Stats().Tensors
+	if _, err := block(1); err == nil || !strings.Contains(err.Error(), "dropout: p is 1") {
+		t.Errorf("the error is %v", err)
+	}
+	if got := d.Stats().Tensors; got != before {
+		t.Errorf("a refused block leaves %d tensors", got-before)
+	}
+}
+
 // Dropout keeps its share of elements, scaled; its gradient drops the same ones; its
-// offset is all of its state.
+// offset and its seed are all of its state.
 func TestDropout(t *testing.T) {
 	d := open(t)
 	const n = 10000
@@ -132,6 +172,12 @@ func TestDropout(t *testing.T) {
 	l.SetOffset(n)
 	if !slices.Equal(forward[float32](t, l, x), second) {
 		t.Error("from the same offset others are dropped")
+	}
+	other := must[*nn.Dropout[float32]](t)(nn.NewDropout[float32](0.25, 8))
+	other.SetSeed(l.Seed())
+	other.SetOffset(n)
+	if !slices.Equal(forward[float32](t, other, x), second) {
+		t.Error("with the seed and the offset of another layer others are dropped")
 	}
 	l.Enable(false)
 	if off := must[runtime.Tensor[float32]](t)(l.Forward(x)); off != x || l.Offset() != 2*n {
