@@ -47,6 +47,8 @@ func withDropout(o objective, b *runtime.Batch, m *dataset.Batch) (*recorded, er
 // dropout is an nn.Dropout of any type.
 type dropout interface {
 	Enable(on bool)
+	Seed() uint64
+	SetSeed(seed uint64)
 	Offset() uint64
 	SetOffset(offset uint64)
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/cheggaaa/pb/v3"
@@ -15,7 +16,7 @@ type progress struct {
 	bar    *pb.ProgressBar
 	start  time.Time
 	from   int // step at the start
-	tokens float64
+	latest map[string]float64
 }
 
 const template = `{{string . "prefix"}} {{bar . }} {{percent . }} {{rtime . "%s left" "in %s" "? left"}}`
@@ -25,7 +26,7 @@ func (t *Trainer) progress(w io.Writer) *progress {
 		return nil
 	}
 	bar := pb.New(t.config.Schedule.Steps - t.done).SetWriter(w).SetTemplateString(template)
-	return &progress{bar: bar.Start(), start: time.Now(), from: t.done}
+	return &progress{bar: bar.Start(), start: time.Now(), from: t.done, latest: map[string]float64{}}
 }
 
 // add shows a step.
@@ -33,12 +34,15 @@ func (p *progress) add(t *Trainer, r metrics.Record) {
 	if p == nil {
 		return
 	}
-	loss := "ce_loss"
-	if _, ok := r.Values[loss]; !ok {
-		loss = "kd_loss"
+	maps.Copy(p.latest, r.Values)
+	text := fmt.Sprintf("step %d of %d", t.done, t.config.Schedule.Steps)
+	for _, name := range []string{"kd_loss", "ce_loss"} {
+		if v, ok := p.latest[name]; ok {
+			text += fmt.Sprintf(", %s %.4f", name, v)
+		}
 	}
 	rate := float64(t.done-p.from) / time.Since(p.start).Seconds()
-	p.bar.Set("prefix", fmt.Sprintf("step %d of %d, %s %.4f, %.1f steps/s", t.done, t.config.Schedule.Steps, loss, r.Values[loss], rate))
+	p.bar.Set("prefix", fmt.Sprintf("%s, %.1f steps/s", text, rate))
 	p.bar.Increment()
 }
 

@@ -24,8 +24,13 @@ type position struct {
 }
 
 type phasePosition struct {
-	Data     dataset.State `json:"data"`
-	Dropouts []uint64      `json:"dropouts"` // their offsets
+	Data     dataset.State     `json:"data"`
+	Dropouts []dropoutPosition `json:"dropouts"`
+}
+
+type dropoutPosition struct {
+	Seed   uint64 `json:"seed"`
+	Offset uint64 `json:"offset"`
 }
 
 // Save writes a checkpoint, as a whole or not at all, with metadata of the caller's, under
@@ -88,7 +93,7 @@ func (t *Trainer) position() position {
 	for _, phase := range t.phases {
 		at := phasePosition{Data: phase.data.State()}
 		for _, d := range phase.dropouts() {
-			at.Dropouts = append(at.Dropouts, d.Offset())
+			at.Dropouts = append(at.Dropouts, dropoutPosition{d.Seed(), d.Offset()})
 		}
 		p.Phases = append(p.Phases, at)
 	}
@@ -118,7 +123,8 @@ func (t *Trainer) restore(p position) error {
 			return err
 		}
 		for j, d := range phase.dropouts() {
-			d.SetOffset(p.Phases[i].Dropouts[j])
+			d.SetSeed(p.Phases[i].Dropouts[j].Seed)
+			d.SetOffset(p.Phases[i].Dropouts[j].Offset)
 		}
 	}
 	t.done = p.Step

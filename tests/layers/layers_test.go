@@ -30,6 +30,7 @@ var rules = []rule{
 	{"checkpoint", []string{"gen", "generated", "graph", "nn", "cmd", "msl"}},
 	{"dataset", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
 	{"tokenizer", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl", "dataset"}},
+	{"train", []string{"gen", "cmd", "graph", "tokenizer"}},
 	{"train/schedule", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
 	{"train/optim", []string{"gen", "cmd", "graph", "safetensors", "checkpoint", "dataset", "tokenizer", "nn/models", "train/schedule", "train/metrics"}},
 	{"train/metrics", []string{"gen", "generated", "runtime", "graph", "nn", "cmd", "msl"}},
