@@ -46,9 +46,7 @@ func (o *predict[T]) dropouts() []dropout { return dropouts(o.m.Stack) }
 func (o *predict[T]) terms(m *dataset.Batch) int {
 	n := 0
 	for row := range m.Rows {
-		for _, counts := range m.Mask[row*m.Width+1 : (row+1)*m.Width] {
-			n += int(counts)
-		}
+		n += counted(m.Mask[row*m.Width+1 : (row+1)*m.Width])
 	}
 	return n
 }
@@ -105,8 +103,6 @@ func shift(m *dataset.Batch) shifted {
 			s.targets = append(s.targets, target)
 		}
 	}
-	for _, counts := range s.mask {
-		s.padded = s.padded || counts == 0
-	}
+	s.padded = counted(s.mask) < len(s.mask)
 	return s
 }

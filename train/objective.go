@@ -104,6 +104,17 @@ func (r *recorded) addTo(sums map[string]float64, share float64) error {
 	return nil
 }
 
+// counted is the number of ids that a mask does not leave out.
+func counted(mask []uint8) int {
+	n := 0
+	for _, m := range mask {
+		if m != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // next reads the next micro-batch that has terms, over the ends of epochs.
 func next(data Batches, o objective, m *dataset.Batch) error {
 	for epochs := 0; epochs < 2; {

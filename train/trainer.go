@@ -189,9 +189,7 @@ func (p *phase) measure(r *optim.Report, values map[string]float64) error {
 func (p *phase) tokens() int {
 	n := 0
 	for i := range p.micro {
-		for _, counts := range p.micro[i].Mask {
-			n += int(counts)
-		}
+		n += counted(p.micro[i].Mask)
 	}
 	return n
 }
