@@ -46,18 +46,9 @@ func newTrainer(c Config, phases ...*phase) (*Trainer, error) {
 	if c.Accumulate == 0 {
 		c.Accumulate = 1
 	}
-	errs := []error{c.Schedule.Check()}
-	if c.Accumulate < 1 {
-		errs = append(errs, fmt.Errorf("a step of %d micro-batches: must be positive", c.Accumulate))
-	}
+	errs := []error{c.check()}
 	for _, p := range phases {
 		errs = append(errs, p.check())
-		if p.steps < 1 {
-			errs = append(errs, fmt.Errorf("phase %s has %d steps in a turn, must be positive", p.name, p.steps))
-		}
-		if p.data == nil {
-			errs = append(errs, errors.New("there is no data: set Data"))
-		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -75,6 +66,25 @@ func newTrainer(c Config, phases ...*phase) (*Trainer, error) {
 	return t, nil
 }
 
+func (c *Config) check() error {
+	err := c.Schedule.Check()
+	if c.Accumulate < 1 {
+		err = errors.Join(err, fmt.Errorf("a step of %d micro-batches: must be positive", c.Accumulate))
+	}
+	return err
+}
+
+func (p *phase) check() error {
+	err := p.objective.check()
+	if p.steps < 1 {
+		err = errors.Join(err, fmt.Errorf("phase %s has %d steps in a turn, must be positive", p.name, p.steps))
+	}
+	if p.data == nil {
+		err = errors.Join(err, errors.New("there is no data: set Data"))
+	}
+	return err
+}
+
 // Done returns the number of steps taken, those before Resume included.
 func (t *Trainer) Done() int { return t.done }
 
@@ -84,14 +94,11 @@ func (t *Trainer) phase(step int) *phase {
 	for _, p := range t.phases {
 		turn += p.steps
 	}
-	at := (step - 1) % turn
-	for _, p := range t.phases {
-		if at < p.steps {
-			return p
-		}
-		at -= p.steps
+	at, i := (step-1)%turn, 0
+	for ; at >= t.phases[i].steps; i++ {
+		at -= t.phases[i].steps
 	}
-	return nil // not reached: at is less than the sum
+	return t.phases[i]
 }
 
 // Step takes one step and returns what it measured: the losses before the step, rate,
