@@ -103,7 +103,7 @@ func writer[T nn.Float](t testing.TB, d *runtime.Device, seed uint64) *models.Te
 }
 
 func config(steps, accumulate int) train.Config {
-	return train.Config{Schedule: schedule.Cosine{Peak: 1e-2, Warmup: 2, Steps: steps}, Accumulate: accumulate}
+	return train.Config{Schedule: schedule.Cosine{Peak: 1e-2, Floor: 1e-3, Warmup: 2, Steps: steps}, Accumulate: accumulate}
 }
 
 // adamw is an optimiser with all its parts; the loss scale grows until it overflows in
@@ -111,7 +111,7 @@ func config(steps, accumulate int) train.Config {
 func adamw[T nn.Float]() optim.Config {
 	c := optim.Config{Method: optim.DefaultAdamW(), Groups: train.Groups(0.01), MaxNorm: 1}
 	if runtime.TypeOf[T]() != runtime.F32 {
-		c.Scaling = &optim.Scaling{Initial: 1 << 18, Interval: 2}
+		c.Scaling = &optim.Scaling{Initial: 1 << 20, Interval: 1}
 	}
 	return c
 }
