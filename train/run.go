@@ -69,7 +69,7 @@ func (t *Trainer) Run(ctx context.Context, s Session) error {
 		}
 		bar.add(t, r)
 		if err := s.after(ctx, r); err != nil {
-			if ctx.Err() != nil {
+			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 				return t.interrupted(ctx, s)
 			}
 			return fmt.Errorf("train: after step %d: %w", t.done, err)

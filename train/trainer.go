@@ -20,9 +20,9 @@ type Config struct {
 	Accumulate int             // micro-batches of a step; 0 is 1
 }
 
-// Trainer is the loop that all trainers share. It is for one goroutine at a time. After an
-// error other than *InterruptedError it is not to be used: a new one goes on from the last
-// checkpoint.
+// Trainer is the loop that all trainers share. It is for one goroutine at a time. After a
+// step that has failed it is not to be used, since data were read that no weight has seen:
+// a new one goes on from the last checkpoint.
 type Trainer struct {
 	config Config
 	batch  *runtime.Batch
