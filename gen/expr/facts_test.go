@@ -8,6 +8,7 @@ import (
 
 	"github.com/kernelgen/kgen/gen/diag"
 	"github.com/kernelgen/kgen/gen/spec"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 const places = `
@@ -47,7 +48,7 @@ func TestInsideIsSound(t *testing.T) {
 	proven := 0
 	for range 3000 {
 		text := randomIndex(r, 3)
-		a, err := parseExpr(spec.NewText("index", text))
+		a, err := parseExpr(tomltree.NewText("index", text))
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

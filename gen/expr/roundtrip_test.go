@@ -8,6 +8,7 @@ import (
 
 	"github.com/kernelgen/kgen/gen/diag"
 	"github.com/kernelgen/kgen/gen/spec"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 const playground = `
@@ -58,7 +59,7 @@ func newEnv(t testing.TB) *env {
 // recheck parses and checks text, which must be right.
 func recheck(t testing.TB, e *env, text, from string) Expr {
 	t.Helper()
-	a, err := parseExpr(spec.NewText("expr", text))
+	a, err := parseExpr(tomltree.NewText("expr", text))
 	if err != nil {
 		t.Fatalf("%q, printed from %q: %v", text, from, err)
 	}
@@ -163,7 +164,7 @@ func TestFormatRandom(t *testing.T) {
 	checked := 0
 	for range 20000 {
 		from := randomText(r, 4)
-		a, err := parseExpr(spec.NewText("expr", from))
+		a, err := parseExpr(tomltree.NewText("expr", from))
 		if err != nil {
 			t.Fatalf("%q: %v", from, err)
 		}
@@ -220,7 +221,7 @@ func FuzzParse(f *testing.F) {
 	}
 	e := newEnv(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := parseExpr(spec.NewText("expr", text))
+		a, err := parseExpr(tomltree.NewText("expr", text))
 		if err != nil {
 			if lines := strings.Split(text, "\n"); err.Pos.Line < 1 || err.Pos.Line > len(lines) || err.Pos.Col < 1 || err.Pos.Col > len(lines[err.Pos.Line-1])+1 {
 				t.Fatalf("%q: mistake outside the text: %v", text, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 // decoder turns the tree of a file into a Spec and collects the mistakes.
@@ -15,8 +16,8 @@ type decoder struct {
 	isRaw bool // the file has [raw]
 }
 
-func (d *decoder) file(root *node) {
-	d.isRaw = root.child("raw") != nil
+func (d *decoder) file(root *tomltree.Node) {
+	d.isRaw = root.Child("raw") != nil
 	t := d.table(root, "the file", fileKeys)
 	s := d.spec
 	s.Doc = t.text("doc")
@@ -30,12 +31,12 @@ func (d *decoder) file(root *node) {
 		}
 	}
 	d.types(t)
-	d.each(t, "static", listsKind, func(n *node, _ key) { d.static(n) })
+	d.each(t, "static", listsKind, func(n *tomltree.Node, _ key) { d.static(n) })
 	d.tables(t, "param", d.param)
 	for _, k := range []TensorKind{In, InOut, Let, Out, Temp} {
 		d.tables(t, k.String(), func(t *table) { d.tensor(k, t) })
 	}
-	sort.SliceStable(s.Tensors, func(i, j int) bool { return s.Tensors[i].Name.start < s.Tensors[j].Name.start })
+	sort.SliceStable(s.Tensors, func(i, j int) bool { return s.Tensors[i].Name.Pos().Less(s.Tensors[j].Name.Pos()) })
 	s.Axes = d.entries(t, "axes")
 	s.Requires = d.entries(t, "require")
 	d.one(t, "save", func(t *table) {
@@ -51,27 +52,27 @@ func (d *decoder) file(root *node) {
 	d.outputs(root)
 }
 
-func (d *decoder) table(n *node, name string, keys []key) *table {
+func (d *decoder) table(n *tomltree.Node, name string, keys []key) *table {
 	return &table{list: &d.list, n: n, name: name, keys: keys, isRaw: d.isRaw}
 }
 
 // isTable reports a node that is no table.
-func (d *decoder) isTable(n *node, what string) bool {
-	if n.kind != tableNode {
-		d.list.Add(n.val.Pos(), "%s must be a table, not %s", what, describe(n))
+func (d *decoder) isTable(n *tomltree.Node, what string) bool {
+	if n.Kind != tomltree.Table {
+		d.list.Add(n.Val.Pos(), "%s must be a table, not %s", what, n.Describe())
 	}
-	return n.kind == tableNode
+	return n.Kind == tomltree.Table
 }
 
 // each calls f for each entry of a table from names to values.
-func (d *decoder) each(t *table, name string, k kind, f func(*node, key)) {
+func (d *decoder) each(t *table, name string, k kind, f func(*tomltree.Node, key)) {
 	n, key := t.get(name, k)
 	if n == nil || !d.isTable(n, name) {
 		return
 	}
-	refuseCases(&d.list, n)
-	for _, kid := range n.kids {
-		if d.ident(kid.key) {
+	n.RefuseCases(&d.list)
+	for _, kid := range n.Kids {
+		if d.ident(kid.Key) {
 			f(kid, key)
 		}
 	}
@@ -79,9 +80,9 @@ func (d *decoder) each(t *table, name string, k kind, f func(*node, key)) {
 
 // tables calls f for each table of a table from names to tables.
 func (d *decoder) tables(t *table, name string, f func(*table)) {
-	d.each(t, name, tablesKind, func(n *node, k key) {
-		if d.isTable(n, n.key.Value) {
-			sub := d.table(n, "["+name+"."+n.key.Value+"]", k.keys)
+	d.each(t, name, tablesKind, func(n *tomltree.Node, k key) {
+		if d.isTable(n, n.Key.Value) {
+			sub := d.table(n, "["+name+"."+n.Key.Value+"]", k.keys)
 			f(sub)
 			sub.finish()
 		}
@@ -125,16 +126,16 @@ func (d *decoder) goName(t Text) {
 // types reads dtypes, the values of T, or [types].
 func (d *decoder) types(t *table) {
 	dtypes, k := t.get("dtypes", textsKind)
-	types := t.n.child("types")
+	types := t.n.Child("types")
 	switch {
 	case dtypes != nil && types != nil:
-		d.list.Add(types.key.Pos(), "both dtypes and [types] are given; dtypes is short for [types] T")
+		d.list.Add(types.Key.Pos(), "both dtypes and [types] are given; dtypes is short for [types] T")
 	case dtypes != nil:
-		name := dtypes.key
+		name := dtypes.Key
 		name.Value = "T"
 		d.typeVar(name, k.texts(&d.list, dtypes, "dtypes"))
 	}
-	d.each(t, "types", listsKind, func(n *node, k key) { d.typeVar(n.key, k.texts(&d.list, n, n.key.Value)) })
+	d.each(t, "types", listsKind, func(n *tomltree.Node, k key) { d.typeVar(n.Key, k.texts(&d.list, n, n.Key.Value)) })
 }
 
 func (d *decoder) typeVar(name Text, types []Text) {
@@ -145,27 +146,27 @@ func (d *decoder) typeVar(name Text, types []Text) {
 	d.spec.Types = append(d.spec.Types, TypeVar{Name: name, Types: types})
 }
 
-func (d *decoder) static(n *node) {
-	values := stringsOf(&d.list, n, n.key.Value)
+func (d *decoder) static(n *tomltree.Node) {
+	values := stringsOf(&d.list, n, n.Key.Value)
 	for _, v := range values {
 		if !IsIdent(v.Value) {
-			d.list.Add(v.Pos(), "the value %q of the static %s is no identifier, so it cannot be part of a Go name", v.Value, n.key.Value)
+			d.list.Add(v.Pos(), "the value %q of the static %s is no identifier, so it cannot be part of a Go name", v.Value, n.Key.Value)
 		}
 	}
 	for i, v := range values {
 		for _, w := range values[:i] {
 			if strings.EqualFold(v.Value, w.Value) {
-				d.list.Add(v.Pos(), "the values %q and %q of the static %s differ only in case", w.Value, v.Value, n.key.Value)
+				d.list.Add(v.Pos(), "the values %q and %q of the static %s differ only in case", w.Value, v.Value, n.Key.Value)
 			}
 		}
 	}
 	if len(values) > 0 {
-		d.spec.Statics = append(d.spec.Statics, Static{Name: n.key, Values: values})
+		d.spec.Statics = append(d.spec.Statics, Static{Name: n.Key, Values: values})
 	}
 }
 
 func (d *decoder) param(t *table) {
-	p := Param{Name: t.n.key, Type: t.text("type"), Doc: t.text("doc"), Default: t.value("default")}
+	p := Param{Name: t.n.Key, Type: t.text("type"), Doc: t.text("doc"), Default: t.value("default")}
 	if p.Default != nil && p.Type.IsSet() {
 		if err := fits(p.Default, p.Type.Value); err != nil {
 			d.list.Add(p.Default.Pos(), "the default of %s: %v", p.Name.Value, err)
@@ -194,9 +195,9 @@ func fits(v *Value, typ string) (err error) {
 
 func (d *decoder) entries(t *table, name string) []Entry {
 	var es []Entry
-	d.each(t, name, entriesKind, func(n *node, _ key) {
-		if e := stringOf(&d.list, n, n.key.Value); e.IsSet() {
-			es = append(es, Entry{n.key, e})
+	d.each(t, name, entriesKind, func(n *tomltree.Node, _ key) {
+		if e := stringOf(&d.list, n, n.Key.Value); e.IsSet() {
+			es = append(es, Entry{n.Key, e})
 		}
 	})
 	return es
@@ -212,9 +213,9 @@ func (d *decoder) grad(t *table) {
 }
 
 // outputs reports a file without any output.
-func (d *decoder) outputs(root *node) {
+func (d *decoder) outputs(root *tomltree.Node) {
 	for _, key := range []string{"out", "inout"} {
-		if n := root.child(key); n != nil && (n.kind != tableNode || len(n.kids) > 0) {
+		if n := root.Child(key); n != nil && (n.Kind != tomltree.Table || len(n.Kids) > 0) {
 			return
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 // Load reads all files GROUP/NAME.toml below dir of fsys, in order of their
@@ -16,7 +16,7 @@ import (
 // for each file, and every other mistake of every file; the Set holds all files
 // that are valid TOML. Other files are left alone, hidden ones included.
 func Load(fsys fs.FS, dir string) (*Set, diag.List) {
-	set := &Set{sources: map[string]*source{}}
+	set := &Set{sources: map[string]*tomltree.Source{}}
 	files, list := findFiles(fsys, dir)
 	for _, f := range files {
 		src, err := fs.ReadFile(fsys, f)
@@ -101,7 +101,7 @@ func Parse(file string, src []byte) (*Spec, diag.List) {
 
 // ParseSet reads one spec file into a set of its own.
 func ParseSet(file string, src []byte) (*Set, diag.List) {
-	set := &Set{sources: map[string]*source{}}
+	set := &Set{sources: map[string]*tomltree.Source{}}
 	list := set.add(file, src)
 	return set, append(list, checkNames(set.Specs)...)
 }
@@ -119,34 +119,14 @@ func (set *Set) add(file string, src []byte) diag.List {
 
 func specName(file string) string { return strings.TrimSuffix(path.Base(file), ".toml") }
 
-func parse(file string, src []byte) (*Spec, *source, diag.List) {
-	text, list := newSource(file, src)
-	if len(list) > 0 {
+func parse(file string, src []byte) (*Spec, *tomltree.Source, diag.List) {
+	root, text, list := tomltree.Parse(file, src)
+	if root == nil {
 		return nil, text, list
-	}
-	root, err := parseTOML(text)
-	if err != nil {
-		return nil, text, diag.List{syntaxError(text, err)}
 	}
 	group := path.Base(path.Dir(file))
 	s := &Spec{File: file, Group: group, Name: specName(file)}
 	d := &decoder{spec: s}
 	d.file(root)
 	return s, text, d.list
-}
-
-func syntaxError(src *source, err error) diag.Diagnostic {
-	var p toml.ParseError
-	if !errors.As(err, &p) {
-		return diag.Diagnostic{Pos: src.pos(0), Msg: err.Error()}
-	}
-	off := min(max(p.Position.Start, 0), len(src.text))
-	return diag.Diagnostic{Pos: src.pos(off), Msg: lowerFirst(strings.TrimSuffix(p.Message, "."))}
-}
-
-func lowerFirst(s string) string {
-	if len(s) < 2 || s[1] >= 'A' && s[1] <= 'Z' {
-		return s // nothing, or an acronym
-	}
-	return strings.ToLower(s[:1]) + s[1:]
 }

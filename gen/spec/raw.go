@@ -1,6 +1,10 @@
 package spec
 
-import "github.com/kernelgen/kgen/gen/diag"
+import (
+	"github.com/kernelgen/kgen/gen/diag"
+
+	"github.com/kernelgen/kgen/internal/tomltree"
+)
 
 // Raw is the [raw] table: a kernel whose sources are written by hand.
 type Raw struct {
@@ -34,17 +38,17 @@ type Launch struct {
 func (d *decoder) raw(t *table) {
 	n, _ := t.get("raw", tablesKind)
 	if n == nil {
-		if temp := t.n.child("temp"); temp != nil {
-			d.list.AddHint(temp.key.Pos(), "the planner makes the workspaces of other specs", "[temp] is for kernels with [raw]")
+		if temp := t.n.Child("temp"); temp != nil {
+			d.list.AddHint(temp.Key.Pos(), "the planner makes the workspaces of other specs", "[temp] is for kernels with [raw]")
 		}
 		return
 	}
-	r := &Raw{Pos: n.key.Pos()}
+	r := &Raw{Pos: n.Key.Pos()}
 	d.tables(t, "raw", func(t *table) { r.Launches = append(r.Launches, d.launch(t)) })
-	if n.kind != tableNode {
+	if n.Kind != tomltree.Table {
 		return
 	}
-	if len(n.kids) == 0 {
+	if len(n.Kids) == 0 {
 		d.list.AddHint(r.Pos, "such as [raw.NAME]", "[raw] has no launch")
 	}
 	d.spec.Raw = r
@@ -54,7 +58,7 @@ func (d *decoder) raw(t *table) {
 
 func (d *decoder) launch(t *table) Launch {
 	return Launch{
-		Name: t.n.key, Cost: t.text("cost"),
+		Name: t.n.Key, Cost: t.text("cost"),
 		Items: t.tiles("items"), CostPS: t.whole("cost_ps"), Scratch: t.whole("scratch"),
 		Groups: t.tiles("groups"), Threads: t.whole("threads"), Shared: d.entries(t, "shared"),
 	}
@@ -66,12 +70,12 @@ func (t *table) tiles(name string) []Text {
 	if n == nil {
 		return nil
 	}
-	if n.kind != arrayNode || len(n.kids) == 0 {
-		t.list.AddHint(n.val.Pos(), `such as ["R", "D/64"]`, "%s must be a list of axes", name)
+	if n.Kind != tomltree.Array || len(n.Kids) == 0 {
+		t.list.AddHint(n.Val.Pos(), `such as ["R", "D/64"]`, "%s must be a list of axes", name)
 		return nil
 	}
 	var texts []Text
-	for _, kid := range n.kids {
+	for _, kid := range n.Kids {
 		if v := stringOf(t.list, kid, "an element of "+name); v.IsSet() {
 			texts = append(texts, v)
 		}
@@ -84,14 +88,14 @@ func (t *table) tiles(name string) []Text {
 
 // notWithRaw reports what a spec with [raw] cannot have: its meaning is that of
 // its sources.
-func (d *decoder) notWithRaw(root *node) {
+func (d *decoder) notWithRaw(root *tomltree.Node) {
 	s := d.spec
 	if s.Family.IsSet() {
 		d.list.Add(s.Family.Pos(), "a kernel with [raw] is of no other family")
 	}
 	for _, key := range []string{"let", "save"} {
-		if n := root.child(key); n != nil {
-			d.list.Add(n.key.Pos(), "a kernel with [raw] has no [%s]: its sources say what it computes", key)
+		if n := root.Child(key); n != nil {
+			d.list.Add(n.Key.Pos(), "a kernel with [raw] has no [%s]: its sources say what it computes", key)
 		}
 	}
 	for _, x := range s.Tensors {
@@ -120,12 +124,12 @@ func (d *decoder) gradKernel(t *table, g *Grad) {
 	g.Static = d.cases(t, "static")
 	g.In = d.entries(t, "in")
 	g.Out = d.entries(t, "out")
-	kernel, wrt := t.n.child("kernel"), t.n.child("wrt")
+	kernel, wrt := t.n.Child("kernel"), t.n.Child("wrt")
 	switch {
 	case kernel == nil && wrt == nil:
 		d.list.AddHint(t.pos(), "or kernel, the spec that computes it", "[grad] lacks the key wrt")
 	case kernel != nil && wrt != nil:
-		d.list.Add(kernel.key.Pos(), "[grad] has both wrt and kernel: a gradient is derived, or it is a spec")
+		d.list.Add(kernel.Key.Pos(), "[grad] has both wrt and kernel: a gradient is derived, or it is a spec")
 	case kernel != nil && len(g.From) > 0:
 		d.list.Add(g.From[0].Pos(), "from goes with wrt: what the kernel reads says which outputs carry a cotangent")
 	}
@@ -137,12 +141,12 @@ func (d *decoder) cases(t *table, name string) []Entry {
 	if n == nil || !d.isTable(n, name) {
 		return nil
 	}
-	refuseCases(&d.list, n)
+	n.RefuseCases(&d.list)
 	var es []Entry
-	for _, k := range n.kids {
+	for _, k := range n.Kids {
 		v := stringOf(&d.list, k, name)
-		if v.IsSet() && d.condition(k.key) && d.condition(v) {
-			es = append(es, Entry{k.key, v})
+		if v.IsSet() && d.condition(k.Key) && d.condition(v) {
+			es = append(es, Entry{k.Key, v})
 		}
 	}
 	return es

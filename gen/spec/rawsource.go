@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 // The endings of the sources of a kernel written by hand. That of the Go
@@ -41,10 +42,10 @@ func (set *Set) addSources(fsys fs.FS, s *Spec) diag.List {
 		case err != nil:
 			list.Add(diag.Pos{File: file}, "cannot read the file: %v", cause(err))
 		default:
-			text, wrong := newSource(file, data)
+			text, wrong := tomltree.NewSource(file, data)
 			set.sources[file] = text
 			if list = append(list, wrong...); len(wrong) == 0 {
-				*x.to = &RawSource{File: file, Text: text.text}
+				*x.to = &RawSource{File: file, Text: text.Text}
 			}
 		}
 	}

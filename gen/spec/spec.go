@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 // Spec is one spec file as written. Texts that the file lacks are not set.
@@ -122,7 +123,7 @@ type Grad struct {
 type Set struct {
 	Specs   []*Spec
 	Broken  []string // names of specs whose files are not valid TOML
-	sources map[string]*source
+	sources map[string]*tomltree.Source
 }
 
 // Has reports whether the set holds a spec of the given name, be it right or
@@ -135,7 +136,7 @@ func (s *Set) Has(name string) bool {
 // mark and with LF line ends; nil for a file that is not in the set.
 func (s *Set) Source(file string) []byte {
 	if src := s.sources[file]; src != nil {
-		return []byte(src.text)
+		return []byte(src.Text)
 	}
 	return nil
 }

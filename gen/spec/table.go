@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
 
 // table reads the keys of one TOML table.
 type table struct {
 	list  *diag.List
-	n     *node
+	n     *tomltree.Node
 	name  string // as in messages: "[in.x]"
 	keys  []key
 	isRaw bool // the file has [raw]
@@ -20,12 +21,12 @@ type table struct {
 // get returns the value of a key that has one, and reports one that is missing.
 // It panics if the table has no such key of that kind, so that whatever is read
 // stands in keys.go, and so in the schema.
-func (t *table) get(name string, k kind) (*node, key) {
+func (t *table) get(name string, k kind) (*tomltree.Node, key) {
 	i := slices.IndexFunc(t.keys, func(x key) bool { return x.name == name && x.kind == k })
 	if i < 0 {
 		panic(fmt.Sprintf("spec: %s has no key %s of kind %d", t.name, name, k))
 	}
-	n := t.n.child(name)
+	n := t.n.Child(name)
 	if n == nil && t.needs(t.keys[i]) {
 		hint := ""
 		if k == shapeKind {
@@ -59,18 +60,18 @@ func (k key) word(list *diag.List, v Text) Text {
 
 // pos returns where the table is named.
 func (t *table) pos() diag.Pos {
-	if t.n.key.IsSet() {
-		return t.n.key.Pos()
+	if t.n.Key.IsSet() {
+		return t.n.Key.Pos()
 	}
-	return t.n.val.Pos()
+	return t.n.Val.Pos()
 }
 
-func stringOf(list *diag.List, n *node, what string) Text {
-	if n.kind != stringNode {
-		list.Add(n.val.Pos(), "%s must be a string, not %s", what, describe(n))
+func stringOf(list *diag.List, n *tomltree.Node, what string) Text {
+	if n.Kind != tomltree.String {
+		list.Add(n.Val.Pos(), "%s must be a string, not %s", what, n.Describe())
 		return Text{}
 	}
-	return n.val
+	return n.Val
 }
 
 // texts reads a list of strings.
@@ -83,7 +84,7 @@ func (t *table) texts(name string) []Text {
 }
 
 // texts reads the list of strings n.
-func (k key) texts(list *diag.List, n *node, what string) []Text {
+func (k key) texts(list *diag.List, n *tomltree.Node, what string) []Text {
 	all := stringsOf(list, n, what)
 	var texts []Text
 	for _, v := range all {
@@ -94,14 +95,14 @@ func (k key) texts(list *diag.List, n *node, what string) []Text {
 	return texts
 }
 
-func stringsOf(list *diag.List, n *node, what string) []Text {
-	if n.kind != arrayNode {
-		list.Add(n.val.Pos(), "%s must be a list of strings, not %s", what, describe(n))
+func stringsOf(list *diag.List, n *tomltree.Node, what string) []Text {
+	if n.Kind != tomltree.Array {
+		list.Add(n.Val.Pos(), "%s must be a list of strings, not %s", what, n.Describe())
 		return nil
 	}
 	var texts []Text
 	seen := map[string]bool{}
-	for _, e := range n.kids {
+	for _, e := range n.Kids {
 		v := stringOf(list, e, "an element of "+what)
 		if !v.IsSet() {
 			continue
@@ -113,8 +114,8 @@ func stringsOf(list *diag.List, n *node, what string) []Text {
 		seen[v.Value] = true
 		texts = append(texts, v)
 	}
-	if len(n.kids) == 0 {
-		list.Add(n.val.Pos(), "%s is an empty list", what)
+	if len(n.Kids) == 0 {
+		list.Add(n.Val.Pos(), "%s is an empty list", what)
 	}
 	return texts
 }
@@ -124,9 +125,9 @@ func (t *table) flag(name string) bool {
 	if n == nil {
 		return false
 	}
-	b, ok := n.value.(bool)
+	b, ok := n.Data.(bool)
 	if !ok {
-		t.list.Add(n.val.Pos(), "%s must be true or false, not %s", name, describe(n))
+		t.list.Add(n.Val.Pos(), "%s must be true or false, not %s", name, n.Describe())
 	}
 	return b
 }
@@ -157,31 +158,31 @@ func (t *table) whole(name string) *Value {
 	return v
 }
 
-func valueOf(list *diag.List, n *node, what string) *Value {
-	switch v := n.value.(type) {
+func valueOf(list *diag.List, n *tomltree.Node, what string) *Value {
+	switch v := n.Data.(type) {
 	case int64:
-		return &Value{Text: n.val, Kind: IntValue, Int: v}
+		return &Value{Text: n.Val, Kind: IntValue, Int: v}
 	case float64:
-		return &Value{Text: n.val, Kind: FloatValue, Float: v}
+		return &Value{Text: n.Val, Kind: FloatValue, Float: v}
 	case bool:
-		return &Value{Text: n.val, Kind: BoolValue, Bool: v}
+		return &Value{Text: n.Val, Kind: BoolValue, Bool: v}
 	}
-	list.Add(n.val.Pos(), "%s must be a number or a bool, not %s", what, describe(n))
+	list.Add(n.Val.Pos(), "%s must be a number or a bool, not %s", what, n.Describe())
 	return nil
 }
 
 // finish reports keys that the table does not have, and those without the key
 // that they go with.
 func (t *table) finish() {
-	refuseCases(t.list, t.n)
-	for _, n := range t.n.kids {
-		name := n.key.Value
+	t.n.RefuseCases(t.list)
+	for _, n := range t.n.Kids {
+		name := n.Key.Value
 		i := slices.IndexFunc(t.keys, func(k key) bool { return k.name == name })
 		switch {
 		case i < 0:
-			t.list.AddHint(n.key.Pos(), t.hint(name), "unknown key %q in %s", name, t.name)
-		case t.keys[i].with != "" && t.n.child(t.keys[i].with) == nil:
-			t.list.Add(n.key.Pos(), "%s has the key %s but not %s", t.name, name, t.keys[i].with)
+			t.list.AddHint(n.Key.Pos(), t.hint(name), "unknown key %q in %s", name, t.name)
+		case t.keys[i].with != "" && t.n.Child(t.keys[i].with) == nil:
+			t.list.Add(n.Key.Pos(), "%s has the key %s but not %s", t.name, name, t.keys[i].with)
 		}
 	}
 }
@@ -190,69 +191,8 @@ func (t *table) finish() {
 func (t *table) hint(name string) string {
 	var known []string
 	for _, k := range t.keys {
-		if distance(strings.ToLower(name), k.name) <= 1+len(k.name)/5 {
-			return "did you mean " + k.name + "?"
-		}
 		known = append(known, k.name)
 	}
 	slices.Sort(known)
-	return "known keys: " + strings.Join(known, " ")
-}
-
-// refuseCases refuses keys of a table that differ only in case, each with the
-// place of the other.
-func refuseCases(list *diag.List, n *node) {
-	for i, a := range n.kids {
-		for _, b := range n.kids[:i] {
-			if a.key.Value != b.key.Value && strings.EqualFold(a.key.Value, b.key.Value) {
-				differ(list, b.key, a.key)
-				differ(list, a.key, b.key)
-			}
-		}
-	}
-}
-
-func differ(list *diag.List, a, b Text) {
-	list.Add(a.Pos(), "the keys %q here and %q at %s differ only in case", a.Value, b.Value, b.Pos())
-}
-
-// describe names the TOML type of a node for messages.
-func describe(n *node) string {
-	switch n.value.(type) {
-	case string:
-		return fmt.Sprintf("the string %q", n.val.Value)
-	case int64:
-		return "the integer " + n.val.Value
-	case float64:
-		return "the float " + n.val.Value
-	case bool:
-		return "the bool " + n.val.Value
-	case map[string]any:
-		return "a table"
-	}
-	if n.kind == arrayNode {
-		return "a list"
-	}
-	return "the date " + n.val.Value
-}
-
-// distance is the edit distance of two short words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0]++
-		for j := range len(b) {
-			cost := corner
-			if a[i] != b[j] {
-				cost++
-			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return tomltree.KeyHint(name, known)
 }

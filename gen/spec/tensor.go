@@ -1,9 +1,13 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kernelgen/kgen/internal/tomltree"
+)
 
 func (d *decoder) tensor(kind TensorKind, t *table) {
-	x := Tensor{Kind: kind, Name: t.n.key, Doc: t.text("doc")}
+	x := Tensor{Kind: kind, Name: t.n.Key, Doc: t.text("doc")}
 	if kind != Let {
 		x.Shape = d.shape(t)
 		x.Type = t.text("type")
@@ -35,19 +39,19 @@ func (d *decoder) shape(t *table) Shape {
 	switch {
 	case n == nil:
 		return Shape{}
-	case n.kind != tableNode:
-		return Shape{Pos: n.val.Pos(), Text: stringOf(&d.list, n, "shape")}
+	case n.Kind != tomltree.Table:
+		return Shape{Pos: n.Val.Pos(), Text: stringOf(&d.list, n, "shape")}
 	}
-	s := Shape{Pos: n.key.Pos()}
-	refuseCases(&d.list, n)
-	for _, k := range n.kids {
+	s := Shape{Pos: n.Key.Pos()}
+	n.RefuseCases(&d.list)
+	for _, k := range n.Kids {
 		v := stringOf(&d.list, k, "a shape")
-		if v.IsSet() && d.condition(k.key) {
-			s.Cases = append(s.Cases, Entry{k.key, v})
+		if v.IsSet() && d.condition(k.Key) {
+			s.Cases = append(s.Cases, Entry{k.Key, v})
 		}
 	}
-	if len(n.kids) == 0 {
-		d.list.Add(n.val.Pos(), "%s has a shape without cases", t.name)
+	if len(n.Kids) == 0 {
+		d.list.Add(n.Val.Pos(), "%s has a shape without cases", t.name)
 	}
 	return s
 }

@@ -3,7 +3,12 @@ package spec
 import (
 	"fmt"
 	"math"
+
+	"github.com/kernelgen/kgen/internal/tomltree"
 )
+
+// Text is a key or a value of a spec file that knows where each of its bytes stands.
+type Text = tomltree.Text
 
 // ValueKind is the TOML type of a Value.
 type ValueKind uint8

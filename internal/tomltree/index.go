@@ -1,4 +1,4 @@
-package spec
+package tomltree
 
 import (
 	"errors"
@@ -6,42 +6,11 @@ import (
 	"strings"
 )
 
-// nodeKind is what a node of the index stands for.
-type nodeKind uint8
-
-const (
-	tableNode nodeKind = iota
-	arrayNode
-	stringNode
-	scalarNode // a number, a bool or a date
-)
-
-// node is a key or an array element with its value and their places. Kids are
-// the entries of a table or the elements of an array in the order of the file.
-type node struct {
-	kind nodeKind
-	key  Text // where the key first stands; unset for array elements and the root
-	val  Text // string: the value; scalar: the literal; else only the place
-	kids []*node
-	// value is what the TOML library read here (see attach).
-	value any
-}
-
-// child returns the entry with the given key, or nil.
-func (n *node) child(key string) *node {
-	for _, k := range n.kids {
-		if k.key.Value == key {
-			return k
-		}
-	}
-	return nil
-}
-
 // indexer scans a TOML file that the TOML library has found to be valid and
 // records where keys and values stand. What it would have to refuse it reports
 // as an error and leaves to the library to explain.
 type indexer struct {
-	src *source
+	src *Source
 	s   string
 	i   int
 	err error
@@ -50,9 +19,9 @@ type indexer struct {
 var errIndex = errors.New("not valid TOML")
 
 // buildIndex returns the tree of keys and values of src.
-func buildIndex(src *source) (*node, error) {
-	x := &indexer{src: src, s: src.text}
-	root := &node{kind: tableNode, val: Text{src: src}}
+func buildIndex(src *Source) (*Node, error) {
+	x := &indexer{src: src, s: src.Text}
+	root := &Node{Kind: Table, Val: Text{src: src}}
 	table := root
 	for {
 		x.skip(true)
@@ -72,7 +41,7 @@ func buildIndex(src *source) (*node, error) {
 
 func (x *indexer) fail(what string) {
 	if x.err == nil {
-		x.err = fmt.Errorf("%s: %w: %s", x.src.pos(min(x.i, len(x.s))), errIndex, what)
+		x.err = fmt.Errorf("%s: %w: %s", x.src.Pos(min(x.i, len(x.s))), errIndex, what)
 	}
 	x.i = len(x.s)
 }
@@ -120,7 +89,7 @@ func (x *indexer) expect(c byte) {
 }
 
 // header reads [a.b] or [[a.b]] and returns the table that it opens.
-func (x *indexer) header(root *node) *node {
+func (x *indexer) header(root *Node) *Node {
 	list := x.has("[[")
 	x.i++
 	if list {
@@ -139,17 +108,17 @@ func (x *indexer) header(root *node) *node {
 	if !list {
 		return enter(table, last)
 	}
-	array := table.child(last.Value)
+	array := table.Child(last.Value)
 	if array == nil {
-		array = &node{kind: arrayNode, key: last, val: last}
-		table.kids = append(table.kids, array)
+		array = &Node{Kind: Array, Key: last, Val: last}
+		table.Kids = append(table.Kids, array)
 	}
-	elem := &node{kind: tableNode, val: last}
-	array.kids = append(array.kids, elem)
+	elem := &Node{Kind: Table, Val: last}
+	array.Kids = append(array.Kids, elem)
 	return elem
 }
 
-func descend(table *node, keys []Text) *node {
+func descend(table *Node, keys []Text) *Node {
 	for _, k := range keys {
 		table = enter(table, k)
 	}
@@ -158,20 +127,20 @@ func descend(table *node, keys []Text) *node {
 
 // enter returns the table under key, made if need be; of an array of tables,
 // the last one.
-func enter(table *node, key Text) *node {
-	n := table.child(key.Value)
+func enter(table *Node, key Text) *Node {
+	n := table.Child(key.Value)
 	if n == nil {
-		n = &node{kind: tableNode, key: key, val: key}
-		table.kids = append(table.kids, n)
+		n = &Node{Kind: Table, Key: key, Val: key}
+		table.Kids = append(table.Kids, n)
 	}
-	if n.kind == arrayNode && len(n.kids) > 0 {
-		return n.kids[len(n.kids)-1]
+	if n.Kind == Array && len(n.Kids) > 0 {
+		return n.Kids[len(n.Kids)-1]
 	}
 	return n
 }
 
 // entry reads key = value into table.
-func (x *indexer) entry(table *node) {
+func (x *indexer) entry(table *Node) {
 	keys := x.keys()
 	x.expect('=')
 	if x.err != nil {
@@ -182,9 +151,9 @@ func (x *indexer) entry(table *node) {
 	if x.err != nil {
 		return
 	}
-	n.key = keys[len(keys)-1]
+	n.Key = keys[len(keys)-1]
 	table = descend(table, keys[:len(keys)-1])
-	table.kids = append(table.kids, n)
+	table.Kids = append(table.Kids, n)
 }
 
 // keys reads a dotted key and the blanks after it.
@@ -229,16 +198,16 @@ func (x *indexer) plain(start int) Text {
 }
 
 // value reads any value.
-func (x *indexer) value() *node {
+func (x *indexer) value() *Node {
 	switch {
 	case x.has(`"""`):
-		return &node{kind: stringNode, val: x.basic(3)}
+		return &Node{Kind: String, Val: x.basic(3)}
 	case x.has(`"`):
-		return &node{kind: stringNode, val: x.basic(1)}
+		return &Node{Kind: String, Val: x.basic(1)}
 	case x.has(`'''`):
-		return &node{kind: stringNode, val: x.literal(3)}
+		return &Node{Kind: String, Val: x.literal(3)}
 	case x.has(`'`):
-		return &node{kind: stringNode, val: x.literal(1)}
+		return &Node{Kind: String, Val: x.literal(1)}
 	case x.has("["):
 		return x.array()
 	case x.has("{"):
@@ -248,7 +217,7 @@ func (x *indexer) value() *node {
 }
 
 // scalar reads a number, a bool or a date; a date may hold one space.
-func (x *indexer) scalar() *node {
+func (x *indexer) scalar() *Node {
 	start := x.i
 	for x.i < len(x.s) && !strings.ContainsRune(",]}#\n", rune(x.s[x.i])) {
 		x.i++
@@ -259,14 +228,14 @@ func (x *indexer) scalar() *node {
 	if x.i == start {
 		x.fail("expected a value")
 	}
-	return &node{kind: scalarNode, val: x.plain(start)}
+	return &Node{Kind: Scalar, Val: x.plain(start)}
 }
 
-func (x *indexer) array() *node {
-	n := &node{kind: arrayNode, val: Text{src: x.src, start: x.i, body: x.i}}
+func (x *indexer) array() *Node {
+	n := &Node{Kind: Array, Val: Text{src: x.src, start: x.i, body: x.i}}
 	x.i++
 	for x.skip(true); x.err == nil && !x.has("]"); x.skip(true) {
-		n.kids = append(n.kids, x.value())
+		n.Kids = append(n.Kids, x.value())
 		x.skip(true)
 		if !x.has(",") {
 			break
@@ -277,8 +246,8 @@ func (x *indexer) array() *node {
 	return n
 }
 
-func (x *indexer) inline() *node {
-	n := &node{kind: tableNode, val: Text{src: x.src, start: x.i, body: x.i}}
+func (x *indexer) inline() *Node {
+	n := &Node{Kind: Table, Val: Text{src: x.src, start: x.i, body: x.i}}
 	x.i++
 	for x.skip(true); x.err == nil && !x.has("}"); x.skip(true) {
 		x.entry(n)

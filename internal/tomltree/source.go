@@ -1,4 +1,4 @@
-package spec
+package tomltree
 
 import (
 	"bytes"
@@ -9,19 +9,18 @@ import (
 	"github.com/kernelgen/kgen/gen/diag"
 )
 
-// source is the text of a spec file without byte order mark and with LF line
-// ends, and the offset of each line.
-type source struct {
-	file  string
-	text  string
-	lines []int
+// Source is the text of a file without byte order mark and with LF line ends.
+type Source struct {
+	File  string
+	Text  string
+	lines []int // the offset of each line
 }
 
-// newSource normalises src. It refuses what no editor should have written:
+// NewSource normalises the bytes of a file. It refuses what no editor should have written:
 // UTF-16, invalid UTF-8, control characters and a carriage return that ends no
 // line.
-func newSource(file string, src []byte) (*source, diag.List) {
-	s := &source{file: file}
+func NewSource(file string, src []byte) (*Source, diag.List) {
+	s := &Source{File: file}
 	var list diag.List
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
 		list.AddHint(diag.Pos{File: file, Line: 1, Col: 1}, "save it as UTF-8", "the file is UTF-16")
@@ -29,14 +28,14 @@ func newSource(file string, src []byte) (*source, diag.List) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))
 	s.setText(string(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))))
-	if off, msg := badByte(s.text); msg != "" {
-		list.Add(s.pos(off), "%s", msg)
+	if off, msg := badByte(s.Text); msg != "" {
+		list.Add(s.Pos(off), "%s", msg)
 	}
 	return s, list
 }
 
-func (s *source) setText(text string) {
-	s.text = text
+func (s *Source) setText(text string) {
+	s.Text = text
 	s.lines = []int{0}
 	for i := 0; i < len(text); i++ {
 		if text[i] == '\n' {
@@ -63,18 +62,18 @@ func badByte(text string) (int, string) {
 	return 0, ""
 }
 
-// pos turns an offset into line and column.
-func (s *source) pos(off int) diag.Pos {
+// Pos turns an offset into line and column.
+func (s *Source) Pos(off int) diag.Pos {
 	line := sort.SearchInts(s.lines, off+1)
-	return diag.Pos{File: s.file, Line: line, Col: off - s.lines[line-1] + 1}
+	return diag.Pos{File: s.File, Line: line, Col: off - s.lines[line-1] + 1}
 }
 
-// Text is a key or a value of a spec file that knows where each of its bytes
+// Text is a key or a value of a file that knows where each of its bytes
 // stands. The zero Text means that the file does not have it.
 type Text struct {
 	Value string
 
-	src   *source
+	src   *Source
 	start int   // of the token, with its quote
 	body  int   // of the first byte of Value
 	offs  []int // of each byte of Value and of its end, where they are not consecutive
@@ -88,7 +87,7 @@ func (t Text) Pos() diag.Pos {
 	if t.src == nil {
 		return diag.Pos{}
 	}
-	return t.src.pos(t.start)
+	return t.src.Pos(t.start)
 }
 
 // At returns where byte i of Value stands in the file; i may be len(Value).
@@ -98,15 +97,15 @@ func (t Text) At(i int) diag.Pos {
 	case t.src == nil:
 		return diag.Pos{}
 	case t.offs != nil:
-		return t.src.pos(t.offs[i])
+		return t.src.Pos(t.offs[i])
 	}
-	return t.src.pos(t.body + i)
+	return t.src.Pos(t.body + i)
 }
 
 // NewText returns a text that stands alone at the start of the named file, for
-// expressions that come from no spec.
+// expressions that come from no file.
 func NewText(file, value string) Text {
-	s := &source{file: file}
+	s := &Source{File: file}
 	s.setText(value)
 	return Text{Value: value, src: s}
 }

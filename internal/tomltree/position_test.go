@@ -1,4 +1,4 @@
-package spec
+package tomltree
 
 import (
 	"strings"
@@ -61,25 +61,25 @@ func TestPositions(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			text, line, col := cutMark(tt.text)
-			src, list := newSource("f.toml", []byte(text))
+			src, list := NewSource("f.toml", []byte(text))
 			if len(list) > 0 {
 				t.Fatal(list.Err())
 			}
-			root, err := parseTOML(src)
+			root, err := parse(src)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n := find(t, root, tt.path)
-			got := n.val.Pos()
+			got := n.Val.Pos()
 			switch {
 			case tt.key:
-				got = n.key.Pos()
+				got = n.Key.Pos()
 			case tt.at != "":
-				i := strings.Index(n.val.Value, tt.at)
+				i := strings.Index(n.Val.Value, tt.at)
 				if i < 0 {
-					t.Fatalf("%q holds no %q", n.val.Value, tt.at)
+					t.Fatalf("%q holds no %q", n.Val.Value, tt.at)
 				}
-				got = n.val.At(i)
+				got = n.Val.At(i)
 			}
 			if got.Line != line || got.Col != col {
 				t.Errorf("got %d:%d, want %d:%d", got.Line, got.Col, line, col)
@@ -101,51 +101,18 @@ func cutMark(text string) (clean string, line, col int) {
 
 // find follows a dotted path; #1 is the second element of an array, • a dot in
 // a key.
-func find(t *testing.T, n *node, path string) *node {
+func find(t *testing.T, n *Node, path string) *Node {
 	t.Helper()
 	for part := range strings.SplitSeq(path, ".") {
 		if i := strings.TrimPrefix(part, "#"); i != part {
-			n = n.kids[int(i[0]-'0')]
+			n = n.Kids[int(i[0]-'0')]
 			continue
 		}
-		if n = n.child(strings.ReplaceAll(part, "•", ".")); n == nil {
+		if n = n.Child(strings.ReplaceAll(part, "•", ".")); n == nil {
 			t.Fatalf("no key %q", part)
 		}
 	}
 	return n
-}
-
-// TestOrder checks that tensors come in the order of the file, whatever their
-// tables.
-func TestOrder(t *testing.T) {
-	s, list := Parse("specs/g/n.toml", []byte(`
-[let.c]
-expr = "1"
-[in]
-z.shape = ""
-a.shape = ""
-[out.y]
-shape = ""
-expr = "c"
-[inout.m]
-shape = ""
-expr = "m"
-[in.b]
-shape = ""
-[let.d]
-expr = "2"
-`))
-	if len(list) > 0 {
-		t.Fatal(list.Err())
-	}
-	var got []string
-	for _, x := range s.Tensors {
-		got = append(got, x.Kind.String()+"."+x.Name.Value)
-	}
-	want := "let.c in.z in.a out.y inout.m in.b let.d"
-	if strings.Join(got, " ") != want {
-		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
-	}
 }
 
 // FuzzIndex holds the position index against the TOML library: whatever the
@@ -160,20 +127,20 @@ func FuzzIndex(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		src, list := newSource("f.toml", data)
+		src, list := NewSource("f.toml", data)
 		if len(list) > 0 {
 			return
 		}
-		values, err := libraryValues(src.text)
+		values, err := libraryValues(src.Text)
 		if err != nil {
 			return
 		}
 		root, err := buildIndex(src)
 		if err != nil {
-			t.Fatalf("the library accepts %q, the index says %v", src.text, err)
+			t.Fatalf("the library accepts %q, the index says %v", src.Text, err)
 		}
 		if err := attach(root, values); err != nil {
-			t.Fatalf("%q: %v", src.text, err)
+			t.Fatalf("%q: %v", src.Text, err)
 		}
 		checkPlaces(t, src, root)
 	})
@@ -181,22 +148,22 @@ func FuzzIndex(f *testing.F) {
 
 // checkPlaces verifies that keys and values stand where the index says, and
 // that places inside a string rise.
-func checkPlaces(t *testing.T, src *source, n *node) {
-	for _, text := range []Text{n.key, n.val} {
+func checkPlaces(t *testing.T, src *Source, n *Node) {
+	for _, text := range []Text{n.Key, n.Val} {
 		if !text.IsSet() {
 			continue
 		}
-		if text.offs == nil && !strings.HasPrefix(src.text[text.body:], text.Value) {
-			t.Fatalf("%q: %q does not stand at offset %d", src.text, text.Value, text.body)
+		if text.offs == nil && !strings.HasPrefix(src.Text[text.body:], text.Value) {
+			t.Fatalf("%q: %q does not stand at offset %d", src.Text, text.Value, text.body)
 		}
 		for i := 1; i < len(text.offs); i++ {
 			if text.offs[i] < text.offs[i-1] {
-				t.Fatalf("%q: places in %q fall", src.text, text.Value)
+				t.Fatalf("%q: places in %q fall", src.Text, text.Value)
 			}
 		}
 		text.At(len(text.Value))
 	}
-	for _, k := range n.kids {
+	for _, k := range n.Kids {
 		checkPlaces(t, src, k)
 	}
 }
