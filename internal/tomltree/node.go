@@ -2,6 +2,7 @@ package tomltree
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kernelgen/kgen/gen/diag"
@@ -74,13 +75,17 @@ func differ(list *diag.List, a, b Text) {
 	list.Add(a.Pos(), "the keys %q here and %q at %s differ only in case", a.Value, b.Value, b.Pos())
 }
 
-// KeyHint says which of the known keys was meant by an unknown one, or which there are.
-// known is in the order in which a reader would look for them.
+// KeyHint says which of the known keys, the nearest, was meant by an unknown one, or which
+// there are. known is in the order in which a reader would look for them.
 func KeyHint(name string, known []string) string {
+	nearest, least := "", math.MaxInt
 	for _, k := range known {
-		if distance(strings.ToLower(name), k) <= 1+len(k)/5 {
-			return "did you mean " + k + "?"
+		if n := distance(strings.ToLower(name), k); n <= 1+len(k)/5 && n < least {
+			nearest, least = k, n
 		}
+	}
+	if nearest != "" {
+		return "did you mean " + nearest + "?"
 	}
 	return "known keys: " + strings.Join(known, " ")
 }
