@@ -9,24 +9,31 @@ import (
 	"github.com/kernelgen/kgen/gen/diag"
 )
 
-// check reports keys that are missing and values that do not go together.
-func (r *reader) check(file string) {
-	c := r.c
+// missing reports keys that must be given.
+func (r *reader) missing(file string) {
 	for _, k := range r.keys {
-		if _, given := c.places[k.path()]; k.required() && !given {
+		if _, given := r.c.places[k.path()]; k.required() && !given {
 			r.list.AddHint(diag.Pos{File: file}, k.Doc, "%s is missing: give it in the file or as -%s", k.title(), k.Name)
 		}
 	}
-	if len(r.list) > 0 {
-		return
-	}
+}
+
+// meaning lists keys, of those that were given at a place that counts, that have no
+// meaning in the configuration.
+func (r *reader) meaning(counts func(diag.Pos) bool) (list diag.List) {
 	for _, k := range r.keys {
-		if at, given := c.places[k.path()]; given {
-			if why := c.without(k); why != "" {
-				r.list.Add(at, "%s has no meaning %s", k.Name, why)
+		if at, given := r.c.places[k.path()]; given && counts(at) {
+			if why := r.c.without(k); why != "" {
+				list.Add(at, "%s has no meaning %s", k.Name, why)
 			}
 		}
 	}
+	return list
+}
+
+// check reports values that do not go together.
+func (r *reader) check() {
+	c := r.c
 	r.refuse(c.Out == "", "out", "out is empty, must be a folder")
 	r.data()
 	o, s := &c.Optimiser, &c.Schedule

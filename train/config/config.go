@@ -75,6 +75,7 @@ type Loss struct {
 // Log is what a run leaves on its way.
 type Log struct {
 	Validate, Checkpoint, Trace int
+	Export                      string
 	Sample                      int
 	Prompt                      string
 	Temperature, TopP           float64
@@ -89,7 +90,7 @@ func Default() Config {
 		Optimiser: Optimiser{Method: "adamw", Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.01, Clip: 1, Accumulate: 1, LossScale: 1 << 16, ScaleInterval: 2000},
 		Schedule:  Schedule{Warmup: 0, Peak: 1e-3, Floor: 0},
 		Loss:      Loss{Alpha: 1, Beta: 0, A: 1, B: 1},
-		Log:       Log{Validate: 200, Checkpoint: 500, Trace: 10, Sample: 300, Temperature: 0.8, TopP: 0.95},
+		Log:       Log{Validate: 200, Checkpoint: 500, Export: "none", Trace: 10, Sample: 300, Temperature: 0.8, TopP: 0.95},
 		places:    map[string]diag.Pos{},
 	}
 }

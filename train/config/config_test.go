@@ -194,6 +194,31 @@ run.toml:6:1: window has no meaning for samples, which come as they are: see wid
 	}
 }
 
+// A flag may take the meaning of a key of the file, as those of a whole configuration
+// would else stand in the way of every flag.
+func TestFlagsOverWholeConfiguration(t *testing.T) {
+	c, wrong := parse(example)
+	if wrong != "" {
+		t.Fatal(wrong)
+	}
+	again, wrong := parse(c.Format(), Flag{"method", "sgd"}, Flag{"momentum", "0.9"}, Flag{"validation", "other.txt"}, Flag{"tokenizer", "t.json"})
+	if wrong != "" {
+		t.Fatal(wrong)
+	}
+	for _, gone := range []string{"beta1", "holdout", "vocabulary"} {
+		if text := again.Format(); strings.Contains(text, gone) {
+			t.Errorf("%s is still there:\n%s", gone, text)
+		}
+	}
+	if _, wrong = parse(example, Flag{"alpha", "1"}); wrong != "flag -alpha: alpha has no meaning where kind is decoder, but where it is encoder or combined\n" {
+		t.Errorf("got %s", wrong)
+	}
+	file := strings.Replace(example, `kind = "decoder"`, "", 1) + "[loss]\nalpha = 1\n"
+	if _, wrong = parse(file, Flag{"kind", "decoder"}); wrong == "" {
+		t.Error("alpha of a file whose kind is a flag is let pass")
+	}
+}
+
 // Load shows mistakes with their lines and gives flags without a file their turn.
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.toml")

@@ -6,21 +6,14 @@ import (
 )
 
 // Format returns the configuration, with defaults and without what has no meaning in it, as
-// the text of a file with comments that gives the same run.
+// the text of a file that gives the same run.
 func (c *Config) Format() string {
 	var b strings.Builder
 	keys := c.keys()
-	for i, table := range Tables {
+	for _, table := range Tables {
 		body := c.table(keys, table.Name)
-		if body == "" {
-			continue
-		}
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "# %s.\n", table.Doc)
-		if table.Name != "" {
-			fmt.Fprintf(&b, "[%s]\n", table.Name)
+		if body != "" && table.Name != "" {
+			fmt.Fprintf(&b, "\n[%s]\n", table.Name)
 		}
 		b.WriteString(body)
 	}
@@ -32,7 +25,7 @@ func (c *Config) table(keys []Key, table string) string {
 	var b strings.Builder
 	for _, k := range keys {
 		if k.Table == table && c.without(k) == "" {
-			fmt.Fprintf(&b, "%s = %s # %s\n", k.Name, k.value.format(), k.Doc)
+			fmt.Fprintf(&b, "%s = %s\n", k.Name, k.value.format())
 		}
 	}
 	return b.String()

@@ -136,6 +136,7 @@ func (c *Config) keys() []Key {
 
 		{"log", "validate", "steps from validation to validation, with a sample of text; 0: after the last step only", nil, whole{&g.Validate, 0, maxSteps}},
 		{"log", "checkpoint", "steps from checkpoint to checkpoint; 0: at the end and when the run is stopped only", nil, whole{&g.Checkpoint, 0, maxSteps}},
+		{"log", "export", "type of the weights alone that are written at the end, to weights.safetensors", nil, word{&g.Export, []string{"none", "f32", "f16", "bf16"}}},
 		{"log", "trace", "steps whose operations are timed for the report; 0: none", nil, whole{&g.Trace, 0, 1000}},
 		{"log", "sample", "ids of a sample; 0: none", writer, whole{&g.Sample, 0, maxIDs}},
 		{"log", "prompt", "what a sample continues; none: the beginning of the validation data", writer, text{&g.Prompt}},

@@ -45,12 +45,24 @@ func Parse(file string, data []byte, flags []Flag) (*Config, *tomltree.Source, d
 	c := Default()
 	r := &reader{c: &c, keys: c.keys(), list: list}
 	r.file(root)
+	// A key of the file must have a meaning in the file. If a flag takes it, that is no
+	// mistake, unless the file needs flags to have any meaning.
+	var idle diag.List
+	alone := c.Kind != "" && c.Data.Train != ""
+	if alone && len(r.list) == 0 {
+		idle = r.meaning(diag.Pos.IsValid)
+	}
 	for _, f := range flags {
 		r.flag(f)
 	}
 	if len(r.list) == 0 {
-		r.check(file)
+		r.missing(file)
 	}
+	if len(r.list) == 0 {
+		idle = append(idle, r.meaning(func(p diag.Pos) bool { return !alone || !p.IsValid() })...)
+		r.check()
+	}
+	r.list = append(r.list, idle...)
 	if len(r.list) > 0 {
 		return nil, src, r.list
 	}
