@@ -59,3 +59,18 @@ func (b *block) targets() []string {
 	}
 	return names
 }
+
+// checkout returns the commands of a block that runs programs of this repository, nil
+// unless it does nothing else.
+func (b *block) checkout() []string {
+	var commands []string
+	for line := range strings.Lines(b.text) {
+		command, _, _ := strings.Cut(line, "#")
+		command = strings.TrimSpace(command)
+		if !strings.HasPrefix(command, "go run ./cmd/") {
+			return nil
+		}
+		commands = append(commands, command)
+	}
+	return commands
+}

@@ -136,6 +136,31 @@ func TestMakeTargets(t *testing.T) {
 	}
 }
 
+// shorter are flags that make a training run one of a moment.
+var shorter = []string{"-steps", "2", "-warmup", "1", "-width", "8", "-hidden", "8", "-blocks", "1", "-sample", "8"}
+
+// The commands for a checkout run there, one after another, with a run that is shorter and
+// leaves its files elsewhere.
+func TestCheckout(t *testing.T) {
+	commands := readme(t).checkout
+	if len(commands) == 0 {
+		t.Fatal("the README trains nothing")
+	}
+	runs := t.TempDir()
+	for _, command := range commands {
+		args := strings.Fields(strings.ReplaceAll(command, " runs/", " "+runs+"/"))
+		if config := args[len(args)-1]; strings.HasSuffix(config, ".toml") {
+			name := strings.TrimSuffix(filepath.Base(config), ".toml")
+			args = append(append(args, shorter...), "-out", filepath.Join(runs, name))
+		}
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = root
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", command, err, text)
+		}
+	}
+}
+
 // Links lead to files.
 func TestLinks(t *testing.T) {
 	prose := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(read(t, "README.md"), "")

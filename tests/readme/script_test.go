@@ -12,6 +12,7 @@ type script struct {
 	commands strings.Builder
 	archive  txtar.Archive
 	targets  []string // of the Makefile, which the script does not make
+	checkout []string // commands that are typed in a checkout, which the script does not run
 
 	steps, printed strings.Builder // of the tour
 }
@@ -41,6 +42,9 @@ func (s *script) add(b *block, last string) error {
 	switch {
 	case b.language == "sh" && b.targets() != nil:
 		s.targets = append(s.targets, b.targets()...)
+		return nil
+	case b.language == "sh" && b.checkout() != nil:
+		s.checkout = append(s.checkout, b.checkout()...)
 		return nil
 	case b.language == "sh":
 		s.command(b, "exec sh -e %s", name)

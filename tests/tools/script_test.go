@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			// Data and examples stand where they do in a checkout; the licence is a short text.
-			for name, as := range map[string]string{"data": "data", "examples": "examples", "LICENSE": "LICENSE.txt"} {
+			for name, as := range map[string]string{"data": "data", "examples": "examples", "LICENSE": "LICENSE.txt", "docs/training.md": "training.md"} {
 				if err := os.Symlink(filepath.Join(root, name), filepath.Join(e.WorkDir, as)); err != nil {
 					return err
 				}

@@ -100,3 +100,39 @@ func TestBrowserPolicy(t *testing.T) {
 		t.Errorf("a script that is not the page's own has run; the console says %q", console)
 	}
 }
+
+// The page of a run of eftrain, interruption and continuation included, draws what its
+// metrics have, and every operation that was timed.
+func TestBrowserOfRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	eftrain := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("go", append([]string{"run", "./cmd/eftrain"}, args...)...)
+		cmd.Dir = "../.."
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("eftrain %q: %v\n%s", args, err, text)
+		}
+	}
+	eftrain("examples/text/combined.toml", "-out", out, "-steps", "6", "-warmup", "1", "-width", "16", "-hidden", "16", "-blocks", "2", "-validate", "2")
+	eftrain("-resume", out, "-steps", "12")
+	html, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := metrics.Read(filepath.Join(out, "metrics.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dom, console := open(t, string(html))
+	if console != "" {
+		t.Errorf("the console says\n%s", console)
+	}
+	if got, want := strings.Count(dom, "<canvas"), len(chartsOf(records)); got != want || want < 6 {
+		t.Errorf("%d charts are drawn, want %d", got, want)
+	}
+	for _, want := range []string{"im2col", "adamw", "Given the vector of: ", ">validation<", "steps 1 to 12"} {
+		if !strings.Contains(dom, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+}
