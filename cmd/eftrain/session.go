@@ -23,7 +23,6 @@ import (
 type job[T nn.Float] struct {
 	c       *config.Config
 	data    *textrun.Data
-	dev     *runtime.Device
 	models  *textrun.Models[T]
 	trainer *train.Trainer
 	metrics *metrics.Writer
@@ -38,7 +37,7 @@ func session[T nn.Float](ctx context.Context, c *config.Config, data *textrun.Da
 		return err
 	}
 	defer func() { err = errors.Join(err, models.Close()) }()
-	j := &job[T]{c: c, data: data, dev: dev, models: models}
+	j := &job[T]{c: c, data: data, models: models, watch: &watch{dev: dev, steps: c.Log.Trace}, stderr: stderr}
 	if j.trainer, err = j.newTrainer(); err != nil {
 		return err
 	}
@@ -51,8 +50,6 @@ func session[T nn.Float](ctx context.Context, c *config.Config, data *textrun.Da
 	if err != nil {
 		return err
 	}
-	j.watch = &watch{dev: dev, steps: c.Log.Trace}
-	j.stderr = stderr
 	err = j.trainer.Run(ctx, train.Session{
 		Metrics: j.metrics, Progress: terminal(stderr),
 		Checkpoint: j.path(textrun.CheckpointFile), Every: c.Log.Checkpoint,
@@ -117,27 +114,30 @@ func (j *job[T]) writeConfig() error {
 	return f.Commit()
 }
 
-// after validates when it is time to.
+// after validates when it is time to. A validation that has begun is ended: else a run that
+// was interrupted in it would lack it when it is continued.
 func (j *job[T]) after(ctx context.Context, step int) error {
 	j.watch.end()
 	every := j.c.Log.Validate
 	if step == j.c.Schedule.Steps || every != 0 && step%every == 0 {
-		r, err := j.validate(ctx, step)
+		r, err := j.validate(context.WithoutCancel(ctx), step)
 		if err == nil {
 			err = j.metrics.Write(r)
 		}
 		if err != nil {
 			return err
 		}
-		if terminal(j.stderr) == nil {
-			j.show(r)
-		}
+		j.show(r)
 	}
 	return j.watch.begin()
 }
 
-// show prints what a validation gave, where no progress bar is shown.
+// show prints what a validation gave, on a terminal in the place of the progress bar, which
+// comes again below it.
 func (j *job[T]) show(r metrics.Record) {
+	if terminal(j.stderr) != nil {
+		fmt.Fprint(j.stderr, "\r\x1b[2K")
+	}
 	fmt.Fprintf(j.stderr, "step %d of %d:", r.Step, j.c.Schedule.Steps)
 	for _, name := range slices.Sorted(maps.Keys(r.Values)) {
 		fmt.Fprintf(j.stderr, " %s %.4f", name, r.Values[name])
