@@ -49,7 +49,7 @@ metal() {
 files() {
 	run go test -tags proof -run Browser ./train/report
 	run go test -v -run TestKilledWriter ./checkpoint -kills 1000
-	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad gen/sim:FuzzSource gen/sim:FuzzCheck; do
+	for target in safetensors:FuzzDecode dataset:FuzzEFB dataset:FuzzJSONL tokenizer:FuzzEncode tokenizer:FuzzLoad train/config:FuzzParse internal/tomltree:FuzzIndex gen/sim:FuzzSource gen/sim:FuzzCheck; do
 		run go test -run xxx -fuzz "^${target#*:}\$" -fuzztime 3m -fuzzminimizetime 5s -parallel 1 "./${target%:*}"
 	done
 	run go test -race -count 3 ./graph/...

@@ -53,6 +53,8 @@ func parse(args []string) (*line, error) {
 	switch {
 	case l.resume != "" && l.file != "":
 		return nil, fmt.Errorf("-resume %s goes on with the configuration in that folder: leave %s out", l.resume, l.file)
+	case l.resume != "" && slices.ContainsFunc(l.flags, func(f config.Flag) bool { return f.Name == "out" }):
+		return nil, fmt.Errorf("-resume %s goes on in that folder: leave -out away", l.resume)
 	case l.resume == "" && l.file == "" && len(l.flags) == 0:
 		return nil, errors.New("there is neither a configuration nor -resume")
 	}

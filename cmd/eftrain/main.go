@@ -32,6 +32,9 @@ const (
 	exitInterrupted = 130
 )
 
+// errSizes is the error of a configuration whose sizes do not fit the data.
+var errSizes = errors.New("the sizes of the run are too large")
+
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	line, err := parse(args)
@@ -51,6 +54,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err = start(ctx, cfg, line.resume != "", stdout, stderr)
 	var stopped *train.InterruptedError
 	switch {
+	case errors.Is(err, errSizes):
+		fmt.Fprintf(stderr, "eftrain: %v\n", err)
+		return exitWrong
 	case errors.As(err, &stopped) && stopped.Checkpoint != "":
 		fmt.Fprintf(stderr, "eftrain: stopped after step %d of %d; to go on, run\n\teftrain -resume %s\n", stopped.Step, cfg.Schedule.Steps, cfg.Out)
 		return exitInterrupted
@@ -97,7 +103,7 @@ func start(ctx context.Context, c *config.Config, resume bool, stdout, stderr io
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
 	if list := c.CheckSizes(data.Sizes); len(list) > 0 {
-		return list.Err()
+		return fmt.Errorf("%w\n%w", errSizes, list.Err())
 	}
 	dev, err := textrun.OpenDevice(c)
 	if err != nil {
