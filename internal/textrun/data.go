@@ -42,8 +42,7 @@ type Data struct {
 }
 
 // Open opens the data of a configuration and reads all of it once, so that what is wrong
-// with it shows before the run. A tokenizer of the run's folder is taken before all others.
-// Close the data when done.
+// with it shows before the run. Close it when done.
 func Open(c *config.Config) (*Data, error) { return open(&Data{cfg: c, learn: true}) }
 
 // OpenValidation opens what is validated with alone. The data to learn from is read only
@@ -66,12 +65,12 @@ func open(d *Data) (*Data, error) {
 // IsText reports whether the data is text, in pieces, and not samples.
 func (d *Data) IsText() bool { return config.Form(d.cfg.Data.Train) == config.Text }
 
-// openTokenizer loads the tokenizer of the run's folder, or else that of the configuration,
-// if there is one.
+// openTokenizer loads the tokenizer of the configuration, if there is one, or of a run that
+// has begun the one in its folder.
 func (d *Data) openTokenizer() (err error) {
-	path := filepath.Join(d.cfg.Out, TokenizerFile)
-	if _, err := os.Stat(path); err != nil {
-		path = d.cfg.Data.Tokenizer
+	path := d.cfg.Data.Tokenizer
+	if own := filepath.Join(d.cfg.Out, TokenizerFile); exists(filepath.Join(d.cfg.Out, ConfigFile)) && exists(own) {
+		path = own
 	}
 	if path != "" {
 		d.Tokenizer, err = tokenizer.Load(path)
@@ -79,12 +78,17 @@ func (d *Data) openTokenizer() (err error) {
 	return err
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // openText reads a text, trains a tokenizer on what is learned from if there is none, and
 // cuts off what is held out.
 func (d *Data) openText() (err error) {
 	c := &d.cfg.Data
 	var held []int32
-	if d.learn || c.Validation == "" {
+	if d.learn || c.Validation == "" || d.Tokenizer == nil {
 		held, err = d.readText(c.Train, c.Validation == "")
 	}
 	if err == nil && c.Validation != "" {

@@ -165,7 +165,7 @@ run.toml:13:1: loss_scale is 3, must be a power of two
 		"encoder of text": {base("decoder", "encoder"), nil, `run.toml:5:1: train is text, which has no vectors of a teacher: an encoder learns from .efb or .jsonl
 	train = "book.txt"
 	^
-run.toml:6:1: window has no meaning where kind is encoder, but where it is decoder or combined
+run.toml:6:1: window has no meaning where kind is encoder, but where it is decoder
 	window = 64
 	^
 `},

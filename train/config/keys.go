@@ -99,7 +99,7 @@ func (c *Config) keys() []Key {
 		{"data", "holdout", "last part of train that is not learned from, where there is no validation file", nil, number{&d.Holdout, 0, 1, true}},
 		{"data", "tokenizer", "tokenizer.json whose ids the data has or gets; none: see vocabulary", nil, text{&d.Tokenizer}},
 		{"data", "vocabulary", "where there is no tokenizer: tokens of one that is trained on the text, of which 256 are the bytes, or how many ids the samples know", nil, whole{&d.Vocabulary, 1, maxIDs}},
-		{"data", "window", "ids of a piece of text, which are drawn from anywhere in it", writer, whole{&d.Window, 1, maxIDs}},
+		{"data", "window", "ids of a piece of text, which are drawn from anywhere in it", []string{Decoder}, whole{&d.Window, 1, maxIDs}},
 		{"data", "widths", "widths of batches of samples, rising: each sample goes where it is padded least; none: that of the longest", nil, rising{&d.Widths, maxIDs}},
 		{"data", "truncate", "cut samples that are longer than the last width; else they are an error", nil, truth{&d.Truncate}},
 		{"data", "batch", "samples, or pieces of text, of a micro-batch", nil, whole{&d.Batch, 1, maxIDs}},

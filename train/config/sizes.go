@@ -38,10 +38,10 @@ func (c *Config) Parameters(s Sizes) int {
 func (c *Config) CheckSizes(s Sizes) diag.List {
 	var list diag.List
 	m := &c.Model
-	rows := c.Data.Batch * s.Longest // both are at most 2²⁰
+	rows := c.Data.Batch * s.Longest // less than 2⁵¹: a sample has less than 2³¹ ids
 	for _, t := range []struct {
 		what string
-		kind bool
+		made bool
 		a, b int
 		key  string
 	}{
@@ -51,7 +51,7 @@ func (c *Config) CheckSizes(s Sizes) diag.List {
 		{"values of a block [batch ids hidden]", true, rows, m.Hidden, "data.batch"},
 		{"logits [batch ids vocabulary]", c.Kind != Encoder, rows, s.Vocabulary, "data.batch"},
 	} {
-		if t.kind && t.a > math.MaxInt32/t.b {
+		if t.made && t.a > math.MaxInt32/t.b {
 			list.AddHint(c.places[t.key], "make one of its extents smaller",
 				"the %s would have %d × %d elements, the most is %d", t.what, t.a, t.b, math.MaxInt32)
 		}
