@@ -130,20 +130,21 @@ func (r *Result) explainIR(s *Spec, op *Op, i int) []byte {
 	}
 	var b bytes.Buffer
 	for _, target := range []struct {
-		name   bind.Target
-		funcs  []*ir.Func
-		symbol func(k bind.Kernel) string
+		name    bind.Target
+		funcs   []*ir.Func
+		symbols func(k *bind.Kernel) []string
 	}{
-		{bind.C, c, func(k bind.Kernel) string { return k.C }},
-		{bind.MSL, msl, func(k bind.Kernel) string { return k.Symbol }},
+		{bind.C, c, func(k *bind.Kernel) []string { return []string{k.C} }},
+		{bind.MSL, msl, (*bind.Kernel).Functions},
 	} {
 		if err := op.Bound.Unlowered[target.name]; err != nil {
 			fmt.Fprintf(&b, "%s: not lowered: %v\n\n", target.name, err)
 			continue
 		}
-		for _, k := range op.Bound.Op.Variants[i].Kernels {
+		for k := range op.Bound.Op.Variants[i].Kernels {
+			symbols := target.symbols(&op.Bound.Op.Variants[i].Kernels[k])
 			for _, f := range target.funcs {
-				if f.Symbol == target.symbol(k) || k.GPU.Small != nil && f.Symbol == target.symbol(k)+bind.SmallForm {
+				if slices.Contains(symbols, f.Symbol) {
 					fmt.Fprintf(&b, "%s:\n%s\n", target.name, ir.Format(f))
 				}
 			}

@@ -23,6 +23,8 @@ func (p *planner) kernelCommand(s *step, v *Variant, k *Kernel, temps int32) (ba
 	}
 	for _, b := range k.Buffers {
 		switch t := int32(b.Tensor); {
+		case t == s.nIn+s.nOut+int32(len(v.Temps)):
+			c.Bufs = append(c.Bufs, backend.Buf{Slot: p.sums, Bytes: p.places[p.sums].bytes})
 		case t >= s.nIn+s.nOut:
 			slot := temps + t - s.nIn - s.nOut
 			c.Bufs = append(c.Bufs, backend.Buf{Slot: slot, Bytes: p.places[slot].bytes})

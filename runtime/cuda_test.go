@@ -271,3 +271,79 @@ func TestCUDAProducts(t *testing.T) {
 		}
 	}
 }
+
+// A product of few tiles and a long sum runs in parts, which leave their sums in a
+// workspace, and a launch that joins them.
+func TestCUDASplitForm(t *testing.T) {
+	source := ""
+	op := multiply(&source)
+	op.Outs = op.Outs[:1]
+	v := &op.Variants[0]
+	v.Outs = v.Outs[:1]
+	k := &v.Kernel[0]
+	k.Buffers = k.Buffers[:4]
+	grid := func(tile int64, z ...uint8) []runtime.GridDim {
+		return []runtime.GridDim{{Axes: []uint8{3}, Tile: tile}, {Axes: []uint8{1}, Tile: tile}, {Axes: z, Tile: 1}}
+	}
+	k.GPU = runtime.GPULaunch{Grid: grid(128, 0), Threads: 256, Small: &runtime.GPULaunch{Grid: grid(64, 0), Threads: 128}}
+	k.Split = &runtime.SplitForm{Depth: []uint8{2}, Sums: []uint8{4, 0, 1, 3}, Parts: runtime.Kernel{
+		Symbol: "kt_parts", Buffers: []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 4, Write: true}},
+		Block: []runtime.Field{{Size: []uint8{2}}, {Offset: 8, Size: []uint8{4}}}, BlockBytes: 16,
+		GPU: runtime.GPULaunch{Grid: grid(64, 4, 0), Threads: 128},
+	}, Join: runtime.Kernel{
+		Symbol: "kt_join", Buffers: []runtime.Buffer{{Tensor: 4}, {Tensor: 2}, {Tensor: 3, Write: true}},
+		Block: []runtime.Field{{Size: []uint8{4}}}, BlockBytes: 8,
+		GPU: runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{0, 1, 3}, Tile: 32}}, Threads: 512},
+	}}
+	launched := func(m, n, k int, opts ...runtime.Option) []backend.Command {
+		c := &card{Backend: runtime.NewReferenceBackend(), free: 1 << 40}
+		d := runtime.OpenCUDAOn(c, opts...)
+		t.Cleanup(func() { d.Close() })
+		b := d.Batch("product")
+		var call runtime.Call
+		call.Begin(b, op)
+		call.In(from(t, d, make([]float32, m*k), 1, m, k).Untyped())
+		call.In(from(t, d, make([]float32, n*k), 1, n, k).Untyped())
+		call.In(from(t, d, make([]float32, n), n).Untyped())
+		call.Record("")
+		b.Keep(runtime.Out[float32](&call, 0))
+		mustSync(t, b)
+		return kernels(c.built[0])
+	}
+	for _, c := range []struct{ m, n, k, parts int }{
+		{5, 7, 4096, 16},
+		{5, 7, 1 << 20, 256},
+		{128, 512, 65536, 16},
+		{1, 4096, 4096, 4},
+		{1, 4160, 1 << 16, 1}, // tiles enough for half of the card
+		{5, 7, 1023, 1},
+		{0, 7, 4096, 0},
+	} {
+		list := launched(c.m, c.n, c.k, runtime.WithoutLibraries())
+		if c.parts < 2 {
+			if len(list) != c.parts || c.parts == 1 && list[0].Name != "kt_multiply_small" {
+				t.Errorf("%+v: %d launches, %+v", c, len(list), list)
+			}
+			continue
+		}
+		if len(list) != 2 || list[0].Name != "kt_parts" || list[1].Name != "kt_join" {
+			t.Errorf("%+v: %+v", c, list)
+			continue
+		}
+		parts, join := list[0], list[1]
+		blocks := [3]int64{int64(c.n+63) / 64, int64(c.m+63) / 64, int64(c.parts)}
+		if parts.Grid != blocks || parts.Threads != 128 || join.Grid != [3]int64{int64(c.m*c.n+31) / 32, 1, 1} || join.Threads != 512 {
+			t.Errorf("%+v: launches %v × %d and %v × %d", c, parts.Grid, parts.Threads, join.Grid, join.Threads)
+		}
+		sums := parts.Bufs[2]
+		if sums.Bytes != int64(4*c.parts*c.m*c.n) || !sums.Write || sums.Slot != join.Bufs[0].Slot || sums.Off != join.Bufs[0].Off || join.Bufs[0].Write {
+			t.Errorf("%+v: the workspace is %+v and %+v", c, sums, join.Bufs[0])
+		}
+		if n := *(*int64)(unsafe.Pointer(&parts.Block[8])); n != int64(c.parts) || n != *(*int64)(unsafe.Pointer(&join.Block[0])) {
+			t.Errorf("%+v: blocks of %d parts", c, n)
+		}
+	}
+	if list := launched(5, 7, 4096); len(list) != 1 || list[0].Product == nil {
+		t.Errorf("what a library may do is split: %+v", list)
+	}
+}

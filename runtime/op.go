@@ -177,8 +177,9 @@ type Kernel struct {
 	BlockBytes int
 	CPU        CPULaunch
 	GPU        GPULaunch
-	Wide       *WideForm // nil without one
-	Flops      []Term    // float operations, an intrinsic counting as one: the sum of the terms
+	Wide       *WideForm  // nil without one
+	Split      *SplitForm // nil without one
+	Flops      []Term     // float operations, an intrinsic counting as one: the sum of the terms
 	// Product says what a library may do in the kernel's place, nil for other kernels.
 	Product *Product
 	// C is the generated C function, nil without cgo. Its signature is
@@ -290,6 +291,18 @@ type WideForm struct {
 	Symbol   string
 	Aligned  []uint8   // slots of buffers that must begin at a multiple of 16 bytes
 	Multiple []GridDim // products of axes that must be multiples of Tile
+}
+
+// SplitForm is a matrix product in two launches on a GPU, for a result of few tiles and a
+// long sum. Parts gives each of several groups a part of the depth and leaves their sums
+// in a workspace; Join adds those up in the order of the parts, so that the bits depend
+// on their number alone, and computes what follows the product. Both number one axis and
+// one tensor more than the Op and the Variant have: the axis counts the parts, the tensor
+// is the workspace.
+type SplitForm struct {
+	Depth       []uint8 // axes
+	Sums        []uint8 // axes of the workspace, which is of F32; the first counts the parts
+	Parts, Join Kernel
 }
 
 // Grad says how the gradient of an Op is computed: by which op, from what.

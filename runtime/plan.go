@@ -54,6 +54,8 @@ type planner struct {
 	faulty    int32             // number of kernels up to the last that may find a fault
 	takeovers []takeover        // that kernels allow, in the order of the commands
 	snapshots []snapshot
+	parts     int64 // of the split form that is launched
+	sums      int32 // place of its workspace
 	arena     arena
 	err       *Error
 }
@@ -273,18 +275,25 @@ func (p *planner) emitOp(s *step, at int32) {
 		if temps < 0 {
 			temps = p.tempPlaces(s, v)
 		}
-		cmd, ok := p.kernelCommand(s, v, &v.Kernel[k], temps)
-		if !ok {
-			continue
+		for _, kernel := range p.launches(s, &v.Kernel[k]) {
+			p.emitKernel(s, v, kernel, at+int32(k), temps)
 		}
-		if v.Kernel[k].Guarded {
-			p.save(s, at+int32(k))
-		}
-		if p.r.d.gpu == nil { // Buffer.InPlace speaks of the C function
-			p.allowed(&v.Kernel[k], cmd.Bufs)
-		}
-		p.command(cmd)
 	}
+}
+
+// emitKernel makes a launch of a kernel that is number at of all.
+func (p *planner) emitKernel(s *step, v *Variant, k *Kernel, at, temps int32) {
+	cmd, ok := p.kernelCommand(s, v, k, temps)
+	if !ok {
+		return
+	}
+	if k.Guarded {
+		p.save(s, at)
+	}
+	if p.r.d.gpu == nil { // Buffer.InPlace speaks of the C function
+		p.allowed(k, cmd.Bufs)
+	}
+	p.command(cmd)
 }
 
 // command appends a command and notes which places it uses.
@@ -352,7 +361,10 @@ func (p *planner) tempPlaces(s *step, v *Variant) int32 {
 func (p *planner) extent(s *step, axes []uint8) (int64, bool) {
 	n, ok := int64(1), true
 	for _, a := range axes {
-		size := p.size(s, a)
+		size := p.parts
+		if int(a) < len(s.op.Axes) {
+			size = p.size(s, a)
+		}
 		if size == 0 {
 			return 0, true
 		}

@@ -92,6 +92,7 @@ type Kernel struct {
 	CPU        CPULaunch
 	GPU        GPULaunch
 	Wide       *WideForm      // nil without one
+	Split      *SplitForm     // nil without one
 	Flops      []Term         // float operations: the sum of the terms
 	Product    *MatrixProduct // what a library may do in its place, nil for other kernels
 	// Guarded kernels write an inout: once the program's fault word is set

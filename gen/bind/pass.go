@@ -146,14 +146,13 @@ func (r *Result) variant(in Input, pl *plan.Plan) {
 			out.Wide = wideForm(x, k, wk)
 			r.MSL = append(r.MSL, wk.Func)
 		}
+		if k.Shape == plan.Contract && sk != nil {
+			out.Split = r.split(pl, k, sym)
+		}
 		for _, term := range k.Flops() {
 			out.Flops = append(out.Flops, Term{term.Coef, x.of(term.Axes)})
 		}
-		out.BlockBytes = block.Bytes
-		out.Block = blockFields(x, p, block)
-		for _, w := range block.Wanted {
-			out.Block = append(out.Block, Field{Offset: w.Field.Offset, Wanted: x.tensor(pl, w.Tensor)})
-		}
+		out.Block, out.BlockBytes = blockOf(x, pl, block), block.Bytes
 		writes := k.Writes()
 		for i, t := range lower.Tensors(k) {
 			n := x.tensor(pl, t)
@@ -192,15 +191,16 @@ func simtForms(k *simt.Kernel) []*ir.Func {
 	return []*ir.Func{k.Func, k.Small.Func}
 }
 
-func launch(x *index, k *simt.Kernel) GPULaunch {
-	g := GPULaunch{Threads: k.Threads}
-	for _, d := range k.Grid {
-		g.Grid = append(g.Grid, GridDim{x.of(d.Axes), d.Tile})
+// blockOf lists the fields of the block of a kernel of pl.
+func blockOf(x *index, pl *plan.Plan, block *lower.Block) []Field {
+	list := blockFields(x, pl.Program, block)
+	for _, w := range block.Wanted {
+		list = append(list, Field{Offset: w.Field.Offset, Wanted: x.tensor(pl, w.Tensor)})
 	}
-	return g
+	return list
 }
 
-// blockFields lists the fields of a block that has its layout.
+// blockFields lists the extents and parameters of a block that has its layout.
 func blockFields(x *index, p *expr.Program, block *lower.Block) []Field {
 	var list []Field
 	for _, s := range block.Sizes {

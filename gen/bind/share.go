@@ -24,25 +24,31 @@ func Share(ops []*Result) {
 }
 
 // share gives k the symbol of the first kernel whose functions equal its own, which it
-// drops when there is one.
+// drops when there is one. The launches of a split form are kernels of their own here:
+// what a part adds up is the same whatever follows the product.
 func (r *Result) share(first map[string]string, k *Kernel) {
-	c, msl := find(r.C, k.Symbol), find(r.MSL, k.Symbol)
-	key := ir.Key(r.C[c]) + ir.Key(r.MSL[msl])
-	drop := 1
-	if k.Wide != nil || k.GPU.Small != nil { // its other form comes next
-		key += ir.Key(r.MSL[msl+1])
-		drop = 2
+	own := k.forms()
+	msl := find(r.MSL, own[0])
+	key := ""
+	if c := find(r.C, k.Symbol); c >= 0 {
+		key = ir.Key(r.C[c])
 	}
-	same, ok := first[key]
-	if !ok {
+	for _, f := range r.MSL[msl : msl+len(own)] { // forms stand one behind the other
+		key += ir.Key(f)
+	}
+	if same, ok := first[key]; ok {
+		r.C = slices.DeleteFunc(r.C, func(f *ir.Func) bool { return f.Symbol == k.Symbol })
+		r.MSL = slices.Delete(r.MSL, msl, msl+len(own))
+		k.Symbol = same
+		if k.Wide != nil {
+			k.Wide.Symbol = same + simt.WideSuffix
+		}
+	} else {
 		first[key] = k.Symbol
-		return
 	}
-	r.C = slices.Delete(r.C, c, c+1)
-	r.MSL = slices.Delete(r.MSL, msl, msl+drop)
-	k.Symbol = same
-	if k.Wide != nil {
-		k.Wide.Symbol = same + simt.WideSuffix
+	if k.Split != nil {
+		r.share(first, &k.Split.Parts)
+		r.share(first, &k.Split.Join)
 	}
 }
 

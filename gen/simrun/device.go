@@ -65,12 +65,29 @@ func ceilDiv(n, by int64) int64 { return (n + by - 1) / by }
 // run launches the kernels in order. It stops early when one does not end.
 func (l *launcher) run(ctx context.Context) error {
 	for i := range l.variant.Kernels {
-		ended, err := l.launch(ctx, &l.variant.Kernels[i])
-		if err != nil || !ended {
-			return err
+		k := &l.variant.Kernels[i]
+		launches := []*bind.Kernel{k}
+		extent, tensors := l.extent, len(l.tensors)
+		if parts := k.PartsFor(l.extent); parts > 1 {
+			launches = l.split(k, parts)
 		}
+		for _, k := range launches {
+			ended, err := l.launch(ctx, k)
+			if err != nil || !ended {
+				return err
+			}
+		}
+		l.extent, l.tensors = extent, l.tensors[:tensors]
 	}
 	return nil
+}
+
+// split returns the launches of the split form of a kernel. It adds the axis that counts
+// the parts, and the workspace.
+func (l *launcher) split(k *bind.Kernel, parts int64) []*bind.Kernel {
+	l.extent = append(slices.Clone(l.extent), parts)
+	l.tensors = append(slices.Clone(l.tensors), unset(expr.F32, int(bind.Product(l.extent, k.Split.Sums))))
+	return []*bind.Kernel{&k.Split.Parts, &k.Split.Join}
 }
 
 // launch runs one kernel and reports whether it came to its end.

@@ -17,8 +17,8 @@ type Launch struct {
 }
 
 // Launches gives a launch for each function of a variant's kernels that can run on the
-// arguments: the plain form of a kernel, that with small tiles and the wide one. No
-// kernel has run before it: workspaces hold zeros.
+// arguments: the plain form of a kernel, that with small tiles, the wide one and those of
+// the split form in three parts. No kernel has run before it: workspaces hold zeros.
 //
 // Where chunks is not 0 the planner's axes have that extent, as they would for large
 // inputs, and only kernels that read a workspace are launched.
@@ -49,6 +49,13 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 			list = append(list, Launch{k, l.job(k, symbol, form), l.extent})
 		}
 		add(k.Symbol, &k.GPU)
+		if k.Split != nil {
+			in := *l
+			for _, half := range in.split(k, 3) {
+				clear(in.tensors[len(l.tensors)])
+				list = append(list, Launch{half, in.job(half, half.Symbol, &half.GPU), in.extent})
+			}
+		}
 		if k.GPU.Small != nil {
 			add(k.Symbol+bind.SmallForm, k.GPU.Small)
 		}

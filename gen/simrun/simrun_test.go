@@ -186,3 +186,60 @@ func TestLaunchesAndBytes(t *testing.T) {
 		t.Errorf("ids %v became %v", call.Ins[2].Data, broken.Ins[2].Data)
 	}
 }
+
+// product has an operand that is computed, and an epilogue.
+const product = `
+doc    = "Multiplies matrices."
+dtypes = ["f32", "f16"]
+[in.a]
+shape = "M K"
+[in.b]
+shape = "N K"
+[in.c]
+shape = "N"
+[let.s]
+over   = "K"
+reduce = "sum"
+expr   = "max(a, 0) * b"
+[out.y]
+shape = "M N"
+expr  = "s + c"
+`
+
+// A deep product of few results runs in parts.
+func TestDeepProductsAreSplit(t *testing.T) {
+	op, shader := lowered(t, product)
+	program, err := sim.Build(t.Context(), t.TempDir(), "product.metal", []byte(shader), sim.Address|sim.Undefined)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range op.Variants {
+		k := &op.Variants[v].Kernels[0]
+		for _, c := range []struct {
+			depth int
+			want  []string
+		}{
+			{1023, []string{k.Symbol + bind.SmallForm}},
+			{1300, []string{k.Split.Parts.Symbol, k.Split.Join.Symbol}},
+		} {
+			call, _, ok := Arguments(op.Variants[v].Program, []int{3, c.depth, 5})
+			if !ok {
+				t.Fatal("no arguments")
+			}
+			l, sizes, err := launched(t.Context(), program, op, v, call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ran []string
+			for _, m := range l.moved {
+				ran = append(ran, m.Function)
+			}
+			if !slices.Equal(ran, c.want) || len(l.reports) > 0 {
+				t.Errorf("depth %d: ran %v, want %v: %v", c.depth, ran, c.want, l.reports)
+			}
+			if diffs, err := l.compare(sizes, oracle.Run); err != nil || len(diffs) > 0 {
+				t.Errorf("depth %d: %v %v", c.depth, diffs, err)
+			}
+		}
+	}
+}

@@ -781,6 +781,213 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join_args {
+	long size_R_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join(
+		device const float *product_parts_ [[buffer(0)]],
+		device const float *bias_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f32_2_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float product_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = product_ + bias_[n_2_];
+	}
+}
+
 // rows kernel for mean, rstd, rest, rest_sum, var_sum.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_1_args {
 	long size_K_;
@@ -1309,6 +1516,213 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join_args {
+	long size_R_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join(
+		device const float *product_parts_ [[buffer(0)]],
+		device const half *bias_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_f16_2_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float product_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = half(product_ + float(bias_[n_2_]));
 	}
 }
 
@@ -1843,6 +2257,213 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_2_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join_args {
+	long size_R_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join(
+		device const float *product_parts_ [[buffer(0)]],
+		device const ushort *bias_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_n_bf16_2_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float product_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = kg_to_bf16(product_ + kg_from_bf16(bias_[n_2_]));
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_args {
 	long size_N_;
@@ -2126,6 +2747,156 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_small(
 				if (row_pos_ < size_R_) {
 					const float product_ = sum_[i_ * 4 + j_];
 					y_[row_pos_ * size_N_ + column_pos_] = product_ + bias_2_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f32_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? x_[at_] : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (x_[at_ + k_pos_2_] - first_ - rest_) * rstd_ * gamma_[k_pos_2_] + beta_[k_pos_2_];
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
 				}
 			}
 		}
@@ -2421,6 +3192,156 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_f16_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? float(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (float(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * float(gamma_[k_pos_2_]) + float(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_args {
 	long size_N_;
@@ -2710,6 +3631,156 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts_args {
+	long size_K_;
+	long size_K_parts_;
+	long size_R_;
+	long size_N_;
+	float eps_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_sum_ [[buffer(1)]],
+		device const float *var_sum_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *w_ [[buffer(5)]],
+		device float *product_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_t_bf16_2_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(group.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+	const float t_2_ = float(max(size_K_, 1));
+	const float rest_ = rest_sum_[a_pos_] / t_2_;
+	const float var_ = var_sum_[a_pos_] / t_2_;
+	const float t_3_ = args.eps_;
+	const float rstd_ = precise::rsqrt(var_ + (isinf(var_) ? var_ - var_ : 0.0f) + t_3_);
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				if (k_pos_ + i_ < end_2_) {
+					const int k_pos_2_ = k_pos_ + i_;
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + k_pos_2_]) - first_ - rest_) * rstd_ * kg_from_bf16(gamma_[k_pos_2_]) + kg_from_bf16(beta_[k_pos_2_]);
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					a_next_[i_] = h_;
+				} else {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(w_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_args {
 	long size_K_;
@@ -2970,6 +4041,201 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_ = sum_[i_ * 4 + j_];
+					d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_h.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join_args {
+	long size_R_;
+	long size_K_;
+	long size_N_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join(
+		device const float *d_h_parts_ [[buffer(0)]],
+		device float *d_h_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_h_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_K_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int k_ = at_ % size_K_;
+	const int r_ = at_ / size_K_;
+	float d_h_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_N_parts_);
+		float d_h_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_h_run_2_ = 0.0f;
+			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+				d_h_run_2_ += d_h_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
+			}
+			d_h_run_ += d_h_run_2_;
+		}
+		d_h_lane_ += d_h_run_;
+	}
+	d_h_parts_2_[thread_] = d_h_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_h_2_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_h_2_ += d_h_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_h_[r_ * size_K_ + k_] = d_h_2_;
 	}
 }
 
@@ -3649,6 +4915,152 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_K_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
+		device const float *x_ [[buffer(0)]],
+		device const float *rest_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const float *gamma_ [[buffer(3)]],
+		device const float *beta_ [[buffer(4)]],
+		device const float *d_y_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float rest_2_ = rest_[k_pos_];
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + a_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[a_pos_2_] + beta_[a_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_N_;
@@ -4066,6 +5478,143 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
 						}
 					}
 				}
@@ -4750,6 +6299,208 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_K_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts(
+		device const half *x_ [[buffer(0)]],
+		device const float *rest_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const half *gamma_ [[buffer(3)]],
+		device const half *beta_ [[buffer(4)]],
+		device const half *d_y_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float rest_2_ = rest_[k_pos_];
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[a_pos_2_]) + float(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = float(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join_args {
+	long size_K_;
+	long size_N_;
+	long size_R_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join(
+		device const float *d_w_reduced_parts_ [[buffer(0)]],
+		device half *d_w_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_w_reduced_parts_2_[512];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_K_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int k_ = at_ / size_N_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_w_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[k_ * size_N_ + n_2_] = half(d_w_reduced_);
+	}
+}
+
 // rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_N_;
@@ -5167,6 +6918,143 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_K_ - 1);
+	const int at_ = a_pos_ * size_N_;
+	const int at_2_ = b_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_3_ + row_pos_) * size_K_ + column_pos_] = d_h_;
 						}
 					}
 				}
@@ -5851,6 +7739,208 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_K_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *rest_ [[buffer(1)]],
+		device const float *rstd_ [[buffer(2)]],
+		device const ushort *gamma_ [[buffer(3)]],
+		device const ushort *beta_ [[buffer(4)]],
+		device const ushort *d_y_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				const int at_ = k_pos_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float rest_2_ = rest_[k_pos_];
+				const float rstd_2_ = rstd_[k_pos_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int a_at_2_ = a_pos_ + i_;
+					const int a_pos_2_ = min(a_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + a_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[a_pos_2_]) + kg_from_bf16(beta_[a_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					a_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_N_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = kg_from_bf16(d_y_[at_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_K_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_K_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_N_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join_args {
+	long size_K_;
+	long size_N_;
+	long size_R_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join(
+		device const float *d_w_reduced_parts_ [[buffer(0)]],
+		device ushort *d_w_ [[buffer(1)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_w_reduced_parts_2_[512];
+	const int size_K_ = int(args.size_K_);
+	const int size_N_ = int(args.size_N_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_K_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int k_ = at_ / size_N_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_K_ + k_) * size_N_ + n_2_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_w_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[k_ * size_N_ + n_2_] = kg_to_bf16(d_w_reduced_);
+	}
+}
+
 // rows kernel for d_bias_reduced_block.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_N_;
@@ -6281,6 +8371,145 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_small(
 	}
 }
 
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_parts(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_h_ = sum_[i_ * 4 + j_];
+					d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_args {
 	long size_K_;
@@ -6558,6 +8787,152 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_N_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts(
+		device const float *d_y_ [[buffer(0)]],
+		device const float *x_ [[buffer(1)]],
+		device const float *rest_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const float *gamma_ [[buffer(4)]],
+		device const float *beta_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f32_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? x_[at_] : 0.0f;
+				const float rest_2_ = rest_[k_pos_2_];
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (x_[at_ + b_pos_2_] - first_ - rest_2_) * rstd_2_ * gamma_[b_pos_2_] + beta_[b_pos_2_];
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_args {
 	long size_K_;
@@ -6814,6 +9189,146 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_parts(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
 						}
 					}
 				}
@@ -7099,6 +9614,152 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_N_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *x_ [[buffer(1)]],
+		device const float *rest_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const half *gamma_ [[buffer(4)]],
+		device const half *beta_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_f16_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = float(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? float(x_[at_]) : 0.0f;
+				const float rest_2_ = rest_[k_pos_2_];
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (float(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * float(gamma_[b_pos_2_]) + float(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_h.
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_args {
 	long size_K_;
@@ -7355,6 +10016,146 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float d_h_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_h_[row_pos_ * size_K_ + column_pos_] = d_h_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_h_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_parts_args {
+	long size_N_;
+	long size_N_parts_;
+	long size_R_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_parts(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *d_h_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_N_ = int(args.size_N_);
+	const int size_N_parts_ = int(args.size_N_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_K_ = int(args.size_K_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(group.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_h_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_h_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_h_;
 						}
 					}
 				}
@@ -7634,6 +10435,152 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_small(
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_N_;
+	long size_K_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *x_ [[buffer(1)]],
+		device const float *rest_ [[buffer(2)]],
+		device const float *rstd_ [[buffer(3)]],
+		device const ushort *gamma_ [[buffer(4)]],
+		device const ushort *beta_ [[buffer(5)]],
+		device float *d_w_reduced_parts_ [[buffer(6)]],
+		constant kg_dd4f7221_layernorm_gelu_matmul_bias_grad_t_bf16_4_parts_args &args [[buffer(7)]],
+		device kg_fault *fault [[buffer(8)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_ = int(args.size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const bool t_ = 0 >= 0 && 0 < size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = kg_from_bf16(d_y_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				const int at_ = k_pos_2_ * size_K_;
+				const float first_ = t_ ? kg_from_bf16(x_[at_]) : 0.0f;
+				const float rest_2_ = rest_[k_pos_2_];
+				const float rstd_2_ = rstd_[k_pos_2_];
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					const int b_at_2_ = b_pos_ + i_;
+					const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+					const float h_gelu_x_ = (kg_from_bf16(x_[at_ + b_pos_2_]) - first_ - rest_2_) * rstd_2_ * kg_from_bf16(gamma_[b_pos_2_]) + kg_from_bf16(beta_[b_pos_2_]);
+					const float h_gelu_x_sigmoid_ = kg_sigmoid(1.5957692f * (h_gelu_x_ + 0.044715f * h_gelu_x_ * h_gelu_x_ * h_gelu_x_));
+					const float h_ = h_gelu_x_ > 20.0f ? h_gelu_x_ : h_gelu_x_ < -20.0f ? 0.0f : h_gelu_x_ * h_gelu_x_sigmoid_;
+					b_next_[i_] = h_;
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
 				}
 			}
 		}

@@ -493,6 +493,201 @@ kernel void kg_dd4f7221_lora_f32_1_small(
 	}
 }
 
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_f32_1_parts_args {
+	long size_I_;
+	long size_I_parts_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f32_1_parts(
+		device const float *x_ [[buffer(0)]],
+		device const float *w_ [[buffer(1)]],
+		device float *base_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f32_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_I_ = int(args.size_I_);
+	const int size_I_parts_ = int(args.size_I_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int i_parts_ = int(group.z);
+	const int part_ = ((size_I_ + 7) / 8 + (size_I_parts_ - 1)) / size_I_parts_ * 8;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float base_ = sum_[i_ * 4 + j_];
+					base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for base.
+struct kg_dd4f7221_lora_f32_1_join_args {
+	long size_R_;
+	long size_O_;
+	long size_I_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_f32_1_join(
+		device const float *base_parts_ [[buffer(0)]],
+		device float *base_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_f32_1_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float base_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	const int size_I_parts_ = int(args.size_I_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float base_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_I_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_I_parts_);
+		float base_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float base_run_2_ = 0.0f;
+			for (int i_parts_ = block_2_ + lane_; i_parts_ < end_2_; i_parts_ += lanes_) {
+				base_run_2_ += base_parts_[(i_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			base_run_ += base_run_2_;
+		}
+		base_lane_ += base_run_;
+	}
+	base_parts_2_[thread_] = base_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float base_2_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		base_2_ += base_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		base_[r_ * size_O_ + o_] = base_2_;
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_lora_f32_3_args {
 	long size_O_;
@@ -764,6 +959,67 @@ kernel void kg_dd4f7221_lora_f32_3_small(
 	}
 }
 
+// cols kernel for y.
+struct kg_dd4f7221_lora_f32_3_join_args {
+	long size_R_;
+	long size_O_;
+	long size_Rank_parts_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_f32_3_join(
+		device const float *up_parts_ [[buffer(0)]],
+		device const float *base_ [[buffer(1)]],
+		device float *y_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f32_3_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float up_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	const int size_Rank_parts_ = int(args.size_Rank_parts_);
+	const int size_Rank_ = int(args.size_Rank_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = base_[r_ * size_O_ + o_] + args.alpha_ / float(max(size_Rank_, 1)) * up_;
+	}
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_f16_1_args {
 	long size_O_;
@@ -1020,6 +1276,146 @@ kernel void kg_dd4f7221_lora_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_f16_1_parts_args {
+	long size_I_;
+	long size_I_parts_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f16_1_parts(
+		device const half *x_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *base_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_I_ = int(args.size_I_);
+	const int size_I_parts_ = int(args.size_I_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int i_parts_ = int(group.z);
+	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = half(float(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
 						}
 					}
 				}
@@ -1299,6 +1695,206 @@ kernel void kg_dd4f7221_lora_f16_3_small(
 	}
 }
 
+// matmul kernel for up_parts.
+struct kg_dd4f7221_lora_f16_3_parts_args {
+	long size_Rank_;
+	long size_Rank_parts_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_f16_3_parts(
+		device const float *down_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *up_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f16_3_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_Rank_parts_ = int(args.size_Rank_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int rank_parts_ = int(group.z);
+	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const int begin_ = rank_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_Rank_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = float(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = rank_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_lora_f16_3_join_args {
+	long size_R_;
+	long size_O_;
+	long size_Rank_parts_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_f16_3_join(
+		device const float *up_parts_ [[buffer(0)]],
+		device const float *base_ [[buffer(1)]],
+		device half *y_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_f16_3_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float up_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	const int size_Rank_parts_ = int(args.size_Rank_parts_);
+	const int size_Rank_ = int(args.size_Rank_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = half(base_[r_ * size_O_ + o_] + args.alpha_ / float(max(size_Rank_, 1)) * up_);
+	}
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_bf16_1_args {
 	long size_O_;
@@ -1555,6 +2151,146 @@ kernel void kg_dd4f7221_lora_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_bf16_1_parts_args {
+	long size_I_;
+	long size_I_parts_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_bf16_1_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *base_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_bf16_1_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_I_ = int(args.size_I_);
+	const int size_I_parts_ = int(args.size_I_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int i_parts_ = int(group.z);
+	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
 						}
 					}
 				}
@@ -1831,6 +2567,206 @@ kernel void kg_dd4f7221_lora_bf16_3_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for up_parts.
+struct kg_dd4f7221_lora_bf16_3_parts_args {
+	long size_Rank_;
+	long size_Rank_parts_;
+	long size_R_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_bf16_3_parts(
+		device const float *down_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *up_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_bf16_3_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_Rank_ = int(args.size_Rank_);
+	const int size_Rank_parts_ = int(args.size_Rank_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int rank_parts_ = int(group.z);
+	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const int begin_ = rank_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_Rank_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_2_ = rank_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_lora_bf16_3_join_args {
+	long size_R_;
+	long size_O_;
+	long size_Rank_parts_;
+	long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_bf16_3_join(
+		device const float *up_parts_ [[buffer(0)]],
+		device const float *base_ [[buffer(1)]],
+		device ushort *y_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_bf16_3_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float up_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_O_ = int(args.size_O_);
+	const int size_Rank_parts_ = int(args.size_Rank_parts_);
+	const int size_Rank_ = int(args.size_Rank_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = kg_to_bf16(base_[r_ * size_O_ + o_] + args.alpha_ / float(max(size_Rank_, 1)) * up_);
 	}
 }
 
@@ -2187,6 +3123,145 @@ kernel void kg_dd4f7221_lora_grad_f32_2_small(
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_f32_2_parts_args {
+	long size_O_;
+	long size_O_parts_;
+	long size_R_;
+	long size_Rank_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f32_2_parts(
+		device const float *d_up_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *d_down_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_2_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(group.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_f32_4_args {
 	long size_I_;
@@ -2452,6 +3527,63 @@ kernel void kg_dd4f7221_lora_grad_f32_4_small(
 	}
 }
 
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_f32_4_join_args {
+	long size_R_;
+	long size_I_;
+	long size_O_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_grad_f32_4_join(
+		device const float *d_x_part_2_parts_ [[buffer(0)]],
+		device const float *d_x_part_ [[buffer(1)]],
+		device float *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_4_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = d_x_part_[r_ * size_I_ + i_] + d_x_part_2_;
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_lora_grad_f32_5_args {
 	long size_O_;
@@ -2709,6 +3841,145 @@ kernel void kg_dd4f7221_lora_grad_f32_5_small(
 				if (row_pos_ < size_I_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_f32_5_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_I_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f32_5_parts(
+		device const float *x_ [[buffer(0)]],
+		device const float *d_y_ [[buffer(1)]],
+		device float *d_w_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f32_5_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_ = int(args.size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = x_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
 				}
 			}
 		}
@@ -3068,6 +4339,145 @@ kernel void kg_dd4f7221_lora_grad_f16_2_small(
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_f16_2_parts_args {
+	long size_O_;
+	long size_O_parts_;
+	long size_R_;
+	long size_Rank_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_2_parts(
+		device const float *d_up_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *d_down_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_2_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(group.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = float(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_f16_4_args {
 	long size_I_;
@@ -3325,6 +4735,200 @@ kernel void kg_dd4f7221_lora_grad_f16_4_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for d_x_part_2_parts.
+struct kg_dd4f7221_lora_grad_f16_4_parts_args {
+	long size_O_;
+	long size_O_parts_;
+	long size_R_;
+	long size_I_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_4_parts(
+		device const half *d_y_ [[buffer(0)]],
+		device const half *w_ [[buffer(1)]],
+		device float *d_x_part_2_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_4_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_O_ = int(args.size_O_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int o_parts_ = int(group.z);
+	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_f16_4_join_args {
+	long size_R_;
+	long size_I_;
+	long size_O_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_grad_f16_4_join(
+		device const float *d_x_part_2_parts_ [[buffer(0)]],
+		device const float *d_x_part_ [[buffer(1)]],
+		device half *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_4_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = half(d_x_part_[r_ * size_I_ + i_] + d_x_part_2_);
 	}
 }
 
@@ -3598,6 +5202,205 @@ kernel void kg_dd4f7221_lora_grad_f16_5_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_f16_5_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_I_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_5_parts(
+		device const half *x_ [[buffer(0)]],
+		device const half *d_y_ [[buffer(1)]],
+		device float *d_w_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_5_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2304];
+	threadgroup half b_slices_[2304];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_ = int(args.size_O_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = half(float(x_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = half(float(d_y_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_lora_grad_f16_5_join_args {
+	long size_I_;
+	long size_O_;
+	long size_R_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_grad_f16_5_join(
+		device const float *d_w_reduced_parts_ [[buffer(0)]],
+		device half *d_w_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_grad_f16_5_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_w_reduced_parts_2_[512];
+	const int size_I_ = int(args.size_I_);
+	const int size_O_ = int(args.size_O_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_I_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int i_ = at_ / size_O_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_w_reduced_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[i_ * size_O_ + o_] = half(d_w_reduced_);
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_lora_grad_f16_6_args {
 	long size_Rank_;
@@ -3855,6 +5658,145 @@ kernel void kg_dd4f7221_lora_grad_f16_6_small(
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = half(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a_reduced_parts.
+struct kg_dd4f7221_lora_grad_f16_6_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_I_;
+	long size_Rank_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_f16_6_parts(
+		device const half *x_ [[buffer(0)]],
+		device const float *d_down_ [[buffer(1)]],
+		device float *d_a_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_f16_6_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_I_ = int(args.size_I_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = float(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
 				}
 			}
 		}
@@ -4477,6 +6419,145 @@ kernel void kg_dd4f7221_lora_grad_bf16_2_small(
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_bf16_2_parts_args {
+	long size_O_;
+	long size_O_parts_;
+	long size_R_;
+	long size_Rank_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_2_parts(
+		device const float *d_up_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *d_down_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_2_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_O_ = int(args.size_O_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(group.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_bf16_4_args {
 	long size_I_;
@@ -4734,6 +6815,200 @@ kernel void kg_dd4f7221_lora_grad_bf16_4_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for d_x_part_2_parts.
+struct kg_dd4f7221_lora_grad_bf16_4_parts_args {
+	long size_O_;
+	long size_O_parts_;
+	long size_R_;
+	long size_I_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_4_parts(
+		device const ushort *d_y_ [[buffer(0)]],
+		device const ushort *w_ [[buffer(1)]],
+		device float *d_x_part_2_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_4_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_O_ = int(args.size_O_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int o_parts_ = int(group.z);
+	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(w_[at_2_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_bf16_4_join_args {
+	long size_R_;
+	long size_I_;
+	long size_O_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_grad_bf16_4_join(
+		device const float *d_x_part_2_parts_ [[buffer(0)]],
+		device const float *d_x_part_ [[buffer(1)]],
+		device ushort *d_x_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_4_join_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args.size_R_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_parts_ = int(args.size_O_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = kg_to_bf16(d_x_part_[r_ * size_I_ + i_] + d_x_part_2_);
 	}
 }
 
@@ -5007,6 +7282,205 @@ kernel void kg_dd4f7221_lora_grad_bf16_5_small(
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_bf16_5_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_I_;
+	long size_O_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_5_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const ushort *d_y_ [[buffer(1)]],
+		device float *d_w_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_5_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2304];
+	threadgroup bfloat b_slices_[2304];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_I_ = int(args.size_I_);
+	const int size_O_ = int(args.size_O_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(x_[at_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(d_y_[at_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_lora_grad_bf16_5_join_args {
+	long size_I_;
+	long size_O_;
+	long size_R_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_lora_grad_bf16_5_join(
+		device const float *d_w_reduced_parts_ [[buffer(0)]],
+		device ushort *d_w_ [[buffer(1)]],
+		constant kg_dd4f7221_lora_grad_bf16_5_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float d_w_reduced_parts_2_[512];
+	const int size_I_ = int(args.size_I_);
+	const int size_O_ = int(args.size_O_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_I_ * size_O_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int i_ = at_ / size_O_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float d_w_reduced_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[i_ * size_O_ + o_] = kg_to_bf16(d_w_reduced_);
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_lora_grad_bf16_6_args {
 	long size_Rank_;
@@ -5264,6 +7738,145 @@ kernel void kg_dd4f7221_lora_grad_bf16_6_small(
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a_reduced_parts.
+struct kg_dd4f7221_lora_grad_bf16_6_parts_args {
+	long size_R_;
+	long size_R_parts_;
+	long size_I_;
+	long size_Rank_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_lora_grad_bf16_6_parts(
+		device const ushort *x_ [[buffer(0)]],
+		device const float *d_down_ [[buffer(1)]],
+		device float *d_a_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_lora_grad_bf16_6_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_R_ = int(args.size_R_);
+	const int size_R_parts_ = int(args.size_R_parts_);
+	const int size_I_ = int(args.size_I_);
+	const int size_Rank_ = int(args.size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(group.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
 				}
 			}
 		}

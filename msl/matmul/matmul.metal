@@ -460,6 +460,211 @@ kernel void kg_dd4f7221_matmul_nn_f32_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_f32_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nn_f32_parts(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nn_f32_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_3_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_5_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_f32_join_args {
+	long size_Z_;
+	long size_M_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_matmul_nn_f32_join(
+		device const float *c_reduced_parts_ [[buffer(0)]],
+		device float *c_ [[buffer(1)]],
+		constant kg_dd4f7221_matmul_nn_f32_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = c_reduced_;
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nn_f16_args {
 	long size_N_;
@@ -727,6 +932,212 @@ kernel void kg_dd4f7221_matmul_nn_f16_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_f16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nn_f16_parts(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nn_f16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = half(float(b_[at_5_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_f16_join_args {
+	long size_Z_;
+	long size_M_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_matmul_nn_f16_join(
+		device const float *c_reduced_parts_ [[buffer(0)]],
+		device half *c_ [[buffer(1)]],
+		constant kg_dd4f7221_matmul_nn_f16_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(c_reduced_);
 	}
 }
 
@@ -1000,6 +1411,212 @@ kernel void kg_dd4f7221_matmul_nn_bf16_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_bf16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nn_bf16_parts(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nn_bf16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_bf16_join_args {
+	long size_Z_;
+	long size_M_;
+	long size_N_;
+	long size_K_parts_;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_dd4f7221_matmul_nn_bf16_join(
+		device const float *c_reduced_parts_ [[buffer(0)]],
+		device ushort *c_ [[buffer(1)]],
+		constant kg_dd4f7221_matmul_nn_bf16_join_args &args [[buffer(2)]],
+		device kg_fault *fault [[buffer(3)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(c_reduced_);
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nt_f32_args {
 	long size_N_;
@@ -1263,6 +1880,151 @@ kernel void kg_dd4f7221_matmul_nt_f32_small(
 				if (row_pos_ < size_M_) {
 					const float c_reduced_ = sum_[i_ * 4 + j_];
 					c_[(at_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_f32_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nt_f32_parts(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nt_f32_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_3_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_5_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 				}
 			}
 		}
@@ -1533,6 +2295,149 @@ kernel void kg_dd4f7221_matmul_nt_f16_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_f16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nt_f16_parts(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nt_f16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(b_[at_5_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nt_bf16_args {
 	long size_N_;
@@ -1789,6 +2694,149 @@ kernel void kg_dd4f7221_matmul_nt_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_bf16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_nt_bf16_parts(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_nt_bf16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2560];
+	threadgroup bfloat b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_5_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}
@@ -2066,6 +3114,150 @@ kernel void kg_dd4f7221_matmul_tn_f32_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_f32_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tn_f32_parts(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tn_f32_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_3_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_3_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tn_f16_args {
 	long size_N_;
@@ -2334,6 +3526,154 @@ kernel void kg_dd4f7221_matmul_tn_f16_small(
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = half(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_f16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tn_f16_parts(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tn_f16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2304];
+	threadgroup half b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = half(float(a_[at_3_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = half(float(b_[at_3_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = half(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}
@@ -2618,6 +3958,154 @@ kernel void kg_dd4f7221_matmul_tn_bf16_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_bf16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tn_bf16_parts(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tn_bf16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2304];
+	threadgroup bfloat b_slices_[2304];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_3_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_3_ + b_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					b_next_[i_] = bfloat(0.0f);
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tt_f32_args {
 	long size_N_;
@@ -2883,6 +4371,151 @@ kernel void kg_dd4f7221_matmul_tt_f32_small(
 				if (row_pos_ < size_M_) {
 					const float c_reduced_ = sum_[i_ * 4 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_f32_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tt_f32_parts(
+		device const float *a_ [[buffer(0)]],
+		device const float *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tt_f32_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float a_slices_[1088];
+	threadgroup float b_slices_[1088];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(tid);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_5_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fma(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 				}
 			}
 		}
@@ -3161,6 +4794,152 @@ kernel void kg_dd4f7221_matmul_tt_f16_small(
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_f16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tt_f16_parts(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tt_f16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2304];
+	threadgroup half b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = half(float(a_[at_5_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = half(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(b_[at_4_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tt_bf16_args {
 	long size_N_;
@@ -3425,6 +5204,152 @@ kernel void kg_dd4f7221_matmul_tt_bf16_small(
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_bf16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_dd4f7221_matmul_tt_bf16_parts(
+		device const ushort *a_ [[buffer(0)]],
+		device const ushort *b_ [[buffer(1)]],
+		device float *c_reduced_parts_ [[buffer(2)]],
+		constant kg_dd4f7221_matmul_tt_bf16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup bfloat a_slices_[2304];
+	threadgroup bfloat b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	bfloat a_next_[8];
+	bfloat b_next_[8];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = bfloat(kg_from_bf16(a_[at_5_ + a_pos_2_]));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					a_next_[i_] = bfloat(0.0f);
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = bfloat(kg_from_bf16(b_[at_4_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = bfloat(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}

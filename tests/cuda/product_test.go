@@ -35,7 +35,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-var kernelName = regexp.MustCompile(`__launch_bounds__\((\d+)\) (kg_[0-9a-f]+_matmul_([nt])([nt])_(f32|f16|bf16)(_small)?)\(`)
+var kernelName = regexp.MustCompile(`__launch_bounds__\((\d+)\) (kg_[0-9a-f]+_matmul_([nt])([nt])_(f32|f16|bf16)(_small|_parts|_join)?)\(`)
 
 // productSource is a program that runs the kernels of the generated matmul.
 func productSource(t *testing.T) string {
@@ -65,16 +65,27 @@ func productSource(t *testing.T) string {
 	b.WriteString(read(t, "testdata/product.h"))
 	b.WriteString("\nint main() {\n")
 	found := kernelName.FindAllStringSubmatch(kernels, -1)
-	if len(found) != 24 {
-		t.Fatalf("%d kernels of products, want 24", len(found))
+	joins := map[string]string{} // by type
+	for _, f := range found {
+		if f[6] == "_join" {
+			joins[f[5]] = f[2] + ", " + f[1]
+		}
+	}
+	if len(found) != 39 || len(joins) != 3 {
+		t.Fatalf("%d kernels of products, want 24 and 12 of parts, and 3 that join them", len(found))
 	}
 	for _, f := range found {
-		side, sizes := 128, []string{"130, 5, 23, 1", "6, 136, 32, 0", "3, 5, 0, 0"}
-		if f[6] != "" {
-			side, sizes = 64, []string{"67, 5, 23, 1", "6, 72, 32, 0", "3, 5, 0, 0"}
+		run, sizes := fmt.Sprintf("whole(%s, %s, 128)", f[2], f[1]), []string{"130, 5, 23, 1", "6, 136, 32, 0", "3, 5, 0, 0"}
+		switch f[6] {
+		case "_small":
+			run, sizes = fmt.Sprintf("whole(%s, %s, 64)", f[2], f[1]), []string{"67, 5, 23, 1", "6, 72, 32, 0", "3, 5, 0, 0"}
+		case "_parts":
+			run, sizes = fmt.Sprintf("split(%s, %s, 64, %s, 3)", f[2], f[1], joins[f[5]]), []string{"66, 2, 23, 1", "3, 66, 80, 0"}
+		case "_join":
+			continue
 		}
 		for _, size := range sizes {
-			fmt.Fprintf(&b, "\tproduct<%s>(%s, %s, %d, %t, %t, %s);\n", f[5], f[2], f[1], side, f[3] == "t", f[4] == "t", size)
+			fmt.Fprintf(&b, "\tproduct<%s>(%s, %t, %t, %s);\n", f[5], run, f[3] == "t", f[4] == "t", size)
 		}
 	}
 	b.WriteString("}\n")

@@ -97,9 +97,9 @@ func newShader(t *testing.T, s *gen.Spec) *shader {
 	for _, op := range ops(s) {
 		for v := range op.Bound.Op.Variants {
 			for _, k := range op.Bound.Op.Variants[v].Kernels {
-				for _, symbol := range symbolsOf(&k) {
+				for _, symbol := range k.Functions() {
 					if _, known := x.users[symbol]; !known {
-						x.users[symbol], blocks[symbol] = user{op, v}, k.BlockBytes
+						x.users[symbol], blocks[symbol] = user{op, v}, blockOf(&k, symbol)
 					}
 				}
 			}
@@ -126,16 +126,16 @@ func newShader(t *testing.T, s *gen.Spec) *shader {
 	return x
 }
 
-// symbolsOf are the names of the functions of a kernel.
-func symbolsOf(k *bind.Kernel) []string {
-	list := []string{k.Symbol}
-	if k.GPU.Small != nil {
-		list = append(list, k.Symbol+bind.SmallForm)
+// blockOf is the size of the parameter block of a function of k.
+func blockOf(k *bind.Kernel, symbol string) int {
+	if k.Split != nil {
+		for _, half := range []*bind.Kernel{&k.Split.Parts, &k.Split.Join} {
+			if half.Symbol == symbol {
+				return half.BlockBytes
+			}
+		}
 	}
-	if k.Wide != nil {
-		list = append(list, k.Wide.Symbol)
-	}
-	return list
+	return k.BlockBytes
 }
 
 // programDir keeps programs from one run to the next.

@@ -184,6 +184,9 @@ func (d *describer) kernel(k bind.Kernel) jen.Code {
 	if k.Wide != nil {
 		fields = append(fields, field("Wide", wideForm(k.Wide)))
 	}
+	if k.Split != nil {
+		fields = append(fields, field("Split", d.split(k.Split)))
+	}
 	if len(k.Flops) > 0 {
 		fields = append(fields, field("Flops", flat(jen.Index().Add(rt("Term")), collect(k.Flops, func(t bind.Term) jen.Code {
 			return flatBody(field("Coef", jen.Lit(int(t.Coef))), field("Axes", uint8Slice(t.Axes)))
@@ -251,6 +254,12 @@ func wideForm(w *bind.WideForm) *jen.Statement {
 		fields = append(fields, field("Multiple", grid(w.Multiple)))
 	}
 	return jen.Op("&").Add(flat(rt("WideForm"), fields...))
+}
+
+func (d *describer) split(s *bind.SplitForm) *jen.Statement {
+	return jen.Op("&").Add(flat(rt("SplitForm"),
+		field("Depth", uint8Slice(s.Depth)), field("Sums", uint8Slice(s.Sums)),
+		field("Parts", rt("Kernel").Add(d.kernel(s.Parts))), field("Join", rt("Kernel").Add(d.kernel(s.Join)))))
 }
 
 func product(p *bind.MatrixProduct) *jen.Statement {

@@ -297,16 +297,20 @@ func compare(t *testing.T, program *sim.Program, b *bind.Result, p *expr.Program
 	if err != nil {
 		t.Fatal(err)
 	}
-	forms := []bool{false}
+	type form struct {
+		small bool
+		parts int64
+	}
+	forms := []form{{}}
 	for k := range b.Kernels {
-		if k.GPU.Small != nil && len(forms) == 1 {
-			forms = append(forms, true)
+		if k.Split != nil {
+			forms = []form{{}, {small: true}, {parts: 3}}
 		}
 	}
 	want := exact.Named(p)
-	for _, small := range forms {
+	for _, form := range forms {
 		d := newDevice(program, b)
-		d.small = small
+		d.small, d.parts = form.small, form.parts
 		got := d.run(t, p, c)
 		for _, r := range d.reports {
 			t.Errorf("%s: %s", p.Name, r)
@@ -316,7 +320,7 @@ func compare(t *testing.T, program *sim.Program, b *bind.Result, p *expr.Program
 		}
 		for _, x := range results(p) {
 			if bad := difference(x.Type, got[x.Name], want[x.Name], terms); bad != "" {
-				t.Errorf("%s %v, shapes %v, small tiles %t: %s: %s", p.Name, p.Types, shapes(c), small, x.Name, bad)
+				t.Errorf("%s %v, shapes %v, form %+v: %s: %s", p.Name, p.Types, shapes(c), form, x.Name, bad)
 			}
 		}
 	}

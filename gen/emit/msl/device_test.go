@@ -66,6 +66,7 @@ type device struct {
 	fault   []byte              // the fault word
 	reports []sim.Report
 	small   bool          // forms with small tiles run, where there are some
+	parts   int64         // of split forms, which run in the place of kernels that have one; 0 for none
 	limit   time.Duration // of a launch; 0 means none
 	late    bool          // a launch took longer
 	one     bool          // runs one form of each kernel, the wide one if
@@ -88,8 +89,19 @@ func (d *device) run(t testing.TB, p *expr.Program, call oracle.Call) map[string
 	v := d.bound.Op.Variants[0]
 	extent := d.extents(p, sizes)
 	tensors := d.memory(p, call, sizes, extent)
-	for _, k := range v.Kernels {
+	launch := func(k bind.Kernel, tensors [][]byte, extent []int64) {
 		d.launch(t, k, tensors, d.bound.Op.FillBlock(&k, extent, oracle.Bits(p.Params, call.Params)), extent)
+	}
+	for _, k := range v.Kernels {
+		if k.Split == nil || d.parts == 0 {
+			launch(k, tensors, extent)
+			continue
+		}
+		cut := append(slices.Clone(extent), d.parts)
+		with := append(slices.Clone(tensors), unset(expr.F32, bind.Product(cut, k.Split.Sums)))
+		launch(k.Split.Parts, with, cut)
+		launch(k.Split.Join, with, cut)
+		copy(tensors, with)
 	}
 	out := map[string]oracle.Array{}
 	for i, x := range p.Ins {
@@ -116,13 +128,7 @@ func (d *device) extents(p *expr.Program, sizes *oracle.Sizes) []int64 {
 // with NaN, or -1.
 func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, extent []int64) [][]byte {
 	var tensors [][]byte
-	fresh := func(t expr.DType, n int64) {
-		b := make([]byte, n*int64(t.Bytes()))
-		for i := range b {
-			b[i] = 0xFF
-		}
-		tensors = append(tensors, b)
-	}
+	fresh := func(t expr.DType, n int64) { tensors = append(tensors, unset(t, n)) }
 	for i, t := range p.Ins {
 		tensors = append(tensors, oracle.Encode(t.Type, call.Ins[i].Data))
 	}
@@ -137,6 +143,11 @@ func (d *device) memory(p *expr.Program, call oracle.Call, sizes *oracle.Sizes, 
 		fresh(t.Type, bind.Product(extent, t.Axes))
 	}
 	return tensors
+}
+
+// unset is memory that nothing has written to.
+func unset(t expr.DType, n int64) []byte {
+	return bytes.Repeat([]byte{0xFF}, int(n)*t.Bytes())
 }
 
 // launch runs a kernel. Where the wide form fits it runs, too: both must compute the

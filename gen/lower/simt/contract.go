@@ -41,7 +41,7 @@ type multiplier interface {
 // nobody stores; depths beyond the end count as zeros.
 func (l *lowering) contract() {
 	p := l.k.Prod
-	t := &product{lowering: l, thread: l.here(ir.Thread, "thread"), depth: l.extent("depth", l.k.Red)}
+	t := &product{lowering: l, thread: l.here(ir.Thread, "thread"), begin: lower.Int(0), end: l.extent("depth", l.k.Red)}
 	m := t.choose()
 	l.out.Func.Threads = int(t.threads)
 	l.out.Grid = []Dim{{p.N, t.side}, {p.M, t.side}}
@@ -49,11 +49,24 @@ func (l *lowering) contract() {
 		l.out.Grid = append(l.out.Grid, Dim{p.Batch, 1})
 		l.bind(p.Batch, &ir.Here{ID: ir.GroupZ})
 	}
+	if l.k.Chunk != nil {
+		t.part(l.k.Chunk.Axis)
+	}
 	t.place(&t.a, ir.GroupY, "row")
 	t.place(&t.b, ir.GroupX, "column")
 	m.clear()
 	l.In(&l.out.Func.Body, func() { t.sums(m) })
 	t.epilogue(m)
+}
+
+// part narrows the depth to the part that the group has, of as many whole slices as
+// that of any other group but the last ones.
+func (t *product) part(parts *expr.Axis) {
+	n := t.Size(parts)
+	slices := lower.CeilDiv(t.end, t.tile.depth)
+	part := t.Name("part", times(lower.DivI(lower.AddI(slices, lower.SubI(n, lower.Int(1))), n), t.tile.depth))
+	t.begin = t.Name("begin", lower.MulI(t.Value(&expr.Index{Node: expr.Node{K: expr.Int}, A: parts}), part))
+	t.end = t.Name("end", lower.MinI(t.Name("end", lower.AddI(t.begin, part)), t.end))
 }
 
 // sums forms the sums of the results. Of the two slices in shared memory one begins at
@@ -64,14 +77,14 @@ func (t *product) sums(m multiplier) {
 	t.chunks(&t.a)
 	t.chunks(&t.b)
 	step := lower.Int(t.tile.depth)
-	t.loop("k_from", lower.Int(0), lower.AddI(t.depth, step), step, func(kFrom ir.Expr) {
-		more := t.Name("more", less(kFrom, t.depth))
+	t.loop("k_from", t.begin, lower.AddI(t.end, step), step, func(kFrom ir.Expr) {
+		more := t.Name("more", less(kFrom, t.end))
 		line := t.Name("line", bin(ir.And, kFrom, lower.Int(2*t.tile.depth-1)))
 		t.when(more, func() {
 			t.load(&t.a, kFrom)
 			t.load(&t.b, kFrom)
 		})
-		t.when(bin(ir.Gt, kFrom, lower.Int(0)), func() {
+		t.when(bin(ir.Gt, kFrom, t.begin), func() {
 			m.multiply(t.Name("last", bin(ir.Xor, line, step)), kFrom)
 		})
 		t.when(more, func() {
@@ -119,8 +132,9 @@ func halves(a, b expr.Expr) (ir.Elem, bool) {
 type product struct {
 	*lowering
 	tile
-	thread, depth ir.Expr
-	a, b          operand
+	thread     ir.Expr
+	begin, end ir.Expr // of the depths that the group adds up
+	a, b       operand
 }
 
 // operand is one factor: the axes that only it varies over, and the thread's chunk
@@ -207,12 +221,12 @@ func (t *product) load(s *operand, kFrom ir.Expr) {
 	k := t.Name("k_pos", lower.AddI(kFrom, s.k))
 	if !s.alongK {
 		t.bind(t.k.Red, k)
-		t.choice(less(k, t.depth), func() { t.loadAcross(s) }, func() { t.zero(s) })
+		t.choice(less(k, t.end), func() { t.loadAcross(s) }, func() { t.zero(s) })
 		return
 	}
 	one := func() {
 		t.unrolled("i", t.chunk, func(i ir.Expr) {
-			t.choice(less(lower.AddI(k, i), t.depth), func() {
+			t.choice(less(lower.AddI(k, i), t.end), func() {
 				t.bind(t.k.Red, t.Name("k_pos", lower.AddI(k, i)))
 				t.put(s, i)
 			}, func() { t.Emit(&ir.Put{A: s.next, I: i, X: zero()}) })
@@ -222,7 +236,7 @@ func (t *product) load(s *operand, kFrom ir.Expr) {
 		one()
 		return
 	}
-	t.choice(bin(ir.Le, lower.AddI(k, lower.Int(t.chunk)), t.depth), func() {
+	t.choice(bin(ir.Le, lower.AddI(k, lower.Int(t.chunk)), t.end), func() {
 		t.bind(t.k.Red, k)
 		t.fetch(s)
 	}, one)

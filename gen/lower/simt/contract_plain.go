@@ -81,7 +81,7 @@ func (t *plainProduct) multiply(first, end ir.Expr) {
 		})
 	})
 	full := bin(ir.Eq, lower.RemI(end, lower.Int(runDepth)), lower.Int(0))
-	t.when(bin(ir.Or, full, bin(ir.Ge, end, t.depth)), t.total)
+	t.when(bin(ir.Or, full, bin(ir.Ge, end, t.end)), t.total)
 }
 
 // total adds the sums that have been formed to the totals, and begins new ones.

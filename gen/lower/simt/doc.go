@@ -20,7 +20,9 @@
 //     shared memory. Where both operands are tensors of one 16-bit type that is the
 //     hardware's matrix units' work, 64 x 32 results to a SIMD group in slices of depth
 //     16; else a thread keeps 8 x 8 sums of f32, in slices of depth 8. A second form, of
-//     128 threads and 64 x 64 results, is for results that would be few large tiles.
+//     128 threads and 64 x 64 results, is for results that would be few large tiles. Where
+//     even those are few and the sums long, groups have a part of the depth each and
+//     leave their sums in a workspace, whose parts a column reduction adds up in order.
 //   - scatter: a group owns 256 rows by 64 columns of the result, a thread one
 //     column of it. Each group reads every id and adds, in the order of the
 //     positions, those that fall into its rows: the sum is the same on every run,

@@ -62,6 +62,20 @@ func TestKernelsAreWellFormed(t *testing.T) {
 			check(t, out)
 			if out.Small != nil {
 				check(t, out.Small)
+				s := k.Split()
+				with := pl.WithSplit(s)
+				parts, err := simt.LowerSmall(with, s.Parts, p.Name, &lower.Block{})
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				check(t, parts)
+				join, err := simt.Lower(with, s.Join, p.Name, &lower.Block{})
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				check(t, join)
 			}
 			wide, err := simt.LowerWide(pl, k, p.Name, &lower.Block{})
 			if err != nil {

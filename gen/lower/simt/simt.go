@@ -70,14 +70,19 @@ const WideSuffix = "_wide"
 func Lower(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
 	out, err := newLowering(p, k, symbol, block).lower(false)
 	if err == nil && k.Shape == plan.Contract {
-		l := newLowering(p, k, symbol+SmallForm, block)
-		l.small = true
-		out.Small, err = l.lower(false)
+		out.Small, err = LowerSmall(p, k, symbol+SmallForm, block)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// LowerSmall lowers the form of a matrix product that has small tiles.
+func LowerSmall(p *plan.Plan, k *plan.Kernel, symbol string, block *lower.Block) (*Kernel, error) {
+	l := newLowering(p, k, symbol, block)
+	l.small = true
+	return l.lower(false)
 }
 
 // LowerWide lowers the wide form of kernel k, nil if it has none: where the memory of

@@ -63,8 +63,57 @@ template <class Args> static void run_block(launch<Args> l, unsigned threads) {
  * a multiple of 16 bytes. */
 template <class T> static T *memory(int n, int shifted) { return (T *)malloc(sizeof(T) * size_t(n + shifted)) + shifted; }
 
-template <class T, class Args>
-static void product(void (*kernel)(void *const *, const Args *, kg_fault *, int), unsigned threads, int side, bool ta, bool tb, int m, int n, int k, int shifted) {
+template <class Args> using entry = void (*)(void *const *, const Args *, kg_fault *, int);
+
+template <class Args> static void run_grid(entry<Args> kernel, unsigned threads, void **buffers, Args *args, uint3 grid) {
+	for (unsigned z = 0; z < grid.z; ++z) {
+		for (unsigned y = 0; y < grid.y; ++y) {
+			for (unsigned x = 0; x < grid.x; ++x) {
+				run_block(launch<Args>{kernel, buffers, args, {x, y, z}, 0}, threads);
+			}
+		}
+	}
+}
+
+static unsigned tiles(int n, int side) { return unsigned((n + side - 1) / side); }
+
+/* A kernel that computes all of the product, in tiles. */
+template <class Args> static auto whole(entry<Args> kernel, unsigned threads, int side) {
+	return [=](void *a, void *b, void *c, int m, int n, int k) {
+		void *buffers[] = {a, b, c};
+		Args args = {};
+		args.size_M_ = m;
+		args.size_N_ = n;
+		args.size_K_ = k;
+		run_grid(kernel, threads, buffers, &args, {tiles(n, side), tiles(m, side), batches});
+	};
+}
+
+/* A kernel that leaves the sums of parts of the depth, in tiles, and one that joins them. */
+template <class P, class J> static auto split(entry<P> parts, unsigned threads, int side, entry<J> join, unsigned join_threads, int n_parts) {
+	return [=](void *a, void *b, void *c, int m, int n, int k) {
+		float *sums = memory<float>(n_parts * batches * m * n, 0);
+		memset(sums, 0xff, sizeof(float) * size_t(n_parts * batches * m * n));
+		void *buffers[] = {a, b, sums};
+		P p = {};
+		p.size_Z_ = batches;
+		p.size_M_ = m;
+		p.size_N_ = n;
+		p.size_K_ = k;
+		p.size_K_parts_ = n_parts;
+		run_grid(parts, threads, buffers, &p, {tiles(n, side), tiles(m, side), unsigned(n_parts * batches)});
+		void *joined[] = {sums, c};
+		J j = {};
+		j.size_Z_ = batches;
+		j.size_M_ = m;
+		j.size_N_ = n;
+		j.size_K_parts_ = n_parts;
+		run_grid(join, join_threads, joined, &j, {tiles(batches * m * n, 32), 1, 1});
+		free(sums);
+	};
+}
+
+template <class T, class Run> static void product(Run run, bool ta, bool tb, int m, int n, int k, int shifted) {
 	typedef typename T::type type;
 	type *a = memory<type>(batches * m * k, shifted), *b = memory<type>(batches * k * n, shifted), *c = memory<type>(batches * m * n, 0);
 	for (int i = 0; i < batches * m * k; ++i) {
@@ -74,18 +123,7 @@ static void product(void (*kernel)(void *const *, const Args *, kg_fault *, int)
 		b[i] = T::store(number(unsigned(i) + 12345u));
 	}
 	memset(c, 0xff, sizeof(type) * size_t(batches * m * n));
-	void *buffers[] = {a, b, c};
-	Args args = {};
-	args.size_M_ = m;
-	args.size_N_ = n;
-	args.size_K_ = k;
-	for (unsigned z = 0; z < batches; ++z) {
-		for (unsigned y = 0; y < unsigned((m + side - 1) / side); ++y) {
-			for (unsigned x = 0; x < unsigned((n + side - 1) / side); ++x) {
-				run_block(launch<Args>{kernel, buffers, &args, {x, y, z}, 0}, threads);
-			}
-		}
-	}
+	run(a, b, c, m, n, k);
 	for (int z = 0; z < batches; ++z) {
 		for (int i = 0; i < m; ++i) {
 			for (int j = 0; j < n; ++j) {

@@ -418,3 +418,214 @@ kernel void kg_21128c30_matmul_bias_gelu_f16_small(
 		}
 	}
 }
+
+// matmul kernel for product_parts.
+struct kg_21128c30_matmul_bias_gelu_f16_parts_args {
+	long size_K_;
+	long size_Z_;
+	long size_K_parts_;
+	long size_M_;
+	long size_N_;
+};
+
+[[max_total_threads_per_threadgroup(128)]]
+kernel void kg_21128c30_matmul_bias_gelu_f16_parts(
+		device const half *a_ [[buffer(0)]],
+		device const half *b_ [[buffer(1)]],
+		device float *product_parts_ [[buffer(2)]],
+		constant kg_21128c30_matmul_bias_gelu_f16_parts_args &args [[buffer(3)]],
+		device kg_fault *fault [[buffer(4)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]],
+		uint lane [[thread_index_in_simdgroup]],
+		uint simd [[simdgroup_index_in_threadgroup]]) {
+	threadgroup half a_slices_[2560];
+	threadgroup half b_slices_[2560];
+	const int size_K_ = int(args.size_K_);
+	const int size_Z_ = int(args.size_Z_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	half a_next_[8];
+	half b_next_[8];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(tid);
+	const int simd_ = int(simd);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(group.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(group.y) * 64;
+	const int column_from_ = int(group.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = half(float(a_[at_3_ + k_pos_2_]));
+					} else {
+						a_next_[i_] = half(0.0f);
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = half(float(b_[at_5_ + k_pos_3_]));
+					} else {
+						b_next_[i_] = half(0.0f);
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		threadgroup_barrier(mem_flags::mem_threadgroup);
+	}
+	const int row_own_ = row_ + int((lane >> 2 & 4u) + (lane >> 1 & 3u));
+	const int column_own_ = column_ + int((lane >> 1 & 4u) + (lane & 1u) * 2u);
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c, pre.
+struct kg_21128c30_matmul_bias_gelu_f16_join_args {
+	long size_Z_;
+	long size_M_;
+	long size_N_;
+	long size_K_parts_;
+	int wanted_pre_;
+	int pad;
+};
+
+[[max_total_threads_per_threadgroup(512)]]
+kernel void kg_21128c30_matmul_bias_gelu_f16_join(
+		device const float *product_parts_ [[buffer(0)]],
+		device const half *bias_ [[buffer(1)]],
+		device half *c_ [[buffer(2)]],
+		device float *pre_ [[buffer(3)]],
+		constant kg_21128c30_matmul_bias_gelu_f16_join_args &args [[buffer(4)]],
+		device kg_fault *fault [[buffer(5)]],
+		uint3 group [[threadgroup_position_in_grid]],
+		uint tid [[thread_index_in_threadgroup]]) {
+	threadgroup float product_parts_2_[512];
+	const int size_Z_ = int(args.size_Z_);
+	const int size_M_ = int(args.size_M_);
+	const int size_N_ = int(args.size_N_);
+	const int size_K_parts_ = int(args.size_K_parts_);
+	const int thread_ = int(tid);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(group.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	threadgroup_barrier(mem_flags::mem_threadgroup);
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		const float pre_2_ = product_ + float(bias_[n_2_]);
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = half(pre_2_ > 20.0f ? pre_2_ : pre_2_ < -20.0f ? 0.0f : pre_2_ * kg_sigmoid(1.5957692f * (pre_2_ + 0.044715f * pre_2_ * pre_2_ * pre_2_)));
+		if (args.wanted_pre_ != 0) {
+			pre_[(z_ * size_M_ + m_) * size_N_ + n_2_] = pre_2_;
+		}
+	}
+}

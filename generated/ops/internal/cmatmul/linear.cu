@@ -606,6 +606,194 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_linear_f32_parts_args {
+	long long size_K_;
+	long long size_K_parts_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f32_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ w_ = (const float *)buf[1];
+	float *__restrict__ product_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int k_parts_ = int(blockIdx.z);
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = w_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float product_ = sum_[i_ * 4 + j_];
+					product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_linear_f32_join_args {
+	long long size_R_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f32_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ product_parts_ = (const float *)buf[0];
+	const float *__restrict__ bias_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	__shared__ float product_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	__syncthreads();
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = product_ + bias_[n_2_];
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_linear_f16_args {
 	long long size_N_;
@@ -858,6 +1046,190 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_small(
 	}
 }
 
+// matmul kernel for product_parts.
+struct kg_dd4f7221_linear_f16_parts_args {
+	long long size_K_;
+	long long size_K_parts_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_f16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ product_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int k_parts_ = int(blockIdx.z);
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_linear_f16_join_args {
+	long long size_R_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_f16_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ product_parts_ = (const float *)buf[0];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float product_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	__syncthreads();
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = kg_to_f16(product_ + kg_from_f16(bias_[n_2_]));
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_linear_bf16_args {
 	long long size_N_;
@@ -1107,6 +1479,190 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for product_parts.
+struct kg_dd4f7221_linear_bf16_parts_args {
+	long long size_K_;
+	long long size_K_parts_;
+	long long size_R_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_bf16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ product_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int k_parts_ = int(blockIdx.z);
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_ = a_pos_ * size_K_;
+	const int at_2_ = b_pos_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = k_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float product_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							product_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = product_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_linear_bf16_join_args {
+	long long size_R_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_bf16_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ product_parts_ = (const float *)buf[0];
+	const unsigned short *__restrict__ bias_ = (const unsigned short *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float product_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int r_ = at_ / size_N_;
+	float product_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float product_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float product_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				product_run_2_ += product_parts_[(k_parts_ * size_R_ + r_) * size_N_ + n_2_];
+			}
+			product_run_ += product_run_2_;
+		}
+		product_lane_ += product_run_;
+	}
+	product_parts_2_[thread_] = product_lane_;
+	__syncthreads();
+	float product_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		product_ += product_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_N_ + n_2_] = kg_to_bf16(product_ + kg_from_bf16(bias_[n_2_]));
 	}
 }
 
@@ -1367,6 +1923,193 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_
 	}
 }
 
+// matmul kernel for d_x_reduced_parts.
+struct kg_dd4f7221_linear_grad_f32_1_parts_args {
+	long long size_N_;
+	long long size_N_parts_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ w_ = (const float *)buf[1];
+	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_N_ = int(args->size_N_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int n_parts_ = int(blockIdx.z);
+	const int part_ = ((size_N_ + 7) / 8 + (size_N_parts_ - 1)) / size_N_parts_ * 8;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_y_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_x_reduced_ = sum_[i_ * 4 + j_];
+					d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_linear_grad_f32_1_join_args {
+	long long size_R_;
+	long long size_K_;
+	long long size_N_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f32_1_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
+	float *__restrict__ d_x_ = (float *)buf[1];
+	__shared__ float d_x_reduced_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_K_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int k_ = at_ % size_K_;
+	const int r_ = at_ / size_K_;
+	float d_x_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_N_parts_);
+		float d_x_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_reduced_run_2_ = 0.0f;
+			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
+			}
+			d_x_reduced_run_ += d_x_reduced_run_2_;
+		}
+		d_x_reduced_lane_ += d_x_reduced_run_;
+	}
+	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
+	__syncthreads();
+	float d_x_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_K_ + k_] = d_x_reduced_;
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_linear_grad_f32_2_args {
 	long long size_K_;
@@ -1618,6 +2361,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 				if (row_pos_ < size_N_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_K_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_linear_grad_f32_2_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_N_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_y_ = (const float *)buf[0];
+	const float *__restrict__ x_ = (const float *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						a_next_[i_] = d_y_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_K_) {
+					kg_fetch_f32(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						b_next_[i_] = x_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_K_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_N_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
 				}
 			}
 		}
@@ -2034,6 +2912,192 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_
 	}
 }
 
+// matmul kernel for d_x_reduced_parts.
+struct kg_dd4f7221_linear_grad_f16_1_parts_args {
+	long long size_N_;
+	long long size_N_parts_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(blockIdx.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_linear_grad_f16_1_join_args {
+	long long size_R_;
+	long long size_K_;
+	long long size_N_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_f16_1_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	__shared__ float d_x_reduced_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_K_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int k_ = at_ % size_K_;
+	const int r_ = at_ / size_K_;
+	float d_x_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_N_parts_);
+		float d_x_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_reduced_run_2_ = 0.0f;
+			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
+			}
+			d_x_reduced_run_ += d_x_reduced_run_2_;
+		}
+		d_x_reduced_lane_ += d_x_reduced_run_;
+	}
+	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
+	__syncthreads();
+	float d_x_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_K_ + k_] = kg_to_f16(d_x_reduced_);
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_linear_grad_f16_2_args {
 	long long size_K_;
@@ -2286,6 +3350,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_f16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_linear_grad_f16_2_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_N_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_f16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
 						}
 					}
 				}
@@ -2704,6 +3905,192 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1
 	}
 }
 
+// matmul kernel for d_x_reduced_parts.
+struct kg_dd4f7221_linear_grad_bf16_1_parts_args {
+	long long size_N_;
+	long long size_N_parts_;
+	long long size_R_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_x_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_N_ = int(args->size_N_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int n_parts_ = int(blockIdx.z);
+	const int part_ = ((size_N_ + 15) / 16 + (size_N_parts_ - 1)) / size_N_parts_ * 16;
+	const int begin_ = n_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_N_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_N_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = n_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_reduced_parts_[(at_2_ + row_pos_) * size_K_ + column_pos_] = d_x_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_linear_grad_bf16_1_join_args {
+	long long size_R_;
+	long long size_K_;
+	long long size_N_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_linear_grad_bf16_1_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_1_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[1];
+	__shared__ float d_x_reduced_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_K_ = int(args->size_K_);
+	const int size_N_parts_ = int(args->size_N_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_K_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int k_ = at_ % size_K_;
+	const int r_ = at_ / size_K_;
+	float d_x_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_N_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_N_parts_);
+		float d_x_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_reduced_run_2_ = 0.0f;
+			for (int n_parts_ = block_2_ + lane_; n_parts_ < end_2_; n_parts_ += lanes_) {
+				d_x_reduced_run_2_ += d_x_reduced_parts_[(n_parts_ * size_R_ + r_) * size_K_ + k_];
+			}
+			d_x_reduced_run_ += d_x_reduced_run_2_;
+		}
+		d_x_reduced_lane_ += d_x_reduced_run_;
+	}
+	d_x_reduced_parts_2_[thread_] = d_x_reduced_lane_;
+	__syncthreads();
+	float d_x_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		d_x_reduced_ += d_x_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_K_ + k_] = kg_to_bf16(d_x_reduced_);
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_linear_grad_bf16_2_args {
 	long long size_K_;
@@ -2956,6 +4343,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2
 						if (row_pos_ < size_N_) {
 							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							d_w_[row_pos_ * size_K_ + column_pos_] = kg_to_bf16(d_w_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_linear_grad_bf16_2_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_N_;
+	long long size_K_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_linear_grad_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_ = int(args->size_K_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(a_next_, &d_y_[k_pos_ * size_N_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_N_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_K_) {
+					kg_fetch_bf16(b_next_, &x_[k_pos_2_ * size_K_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_K_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_K_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_ = r_parts_ * size_N_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_K_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_N_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_K_ + column_pos_] = d_w_reduced_;
 						}
 					}
 				}

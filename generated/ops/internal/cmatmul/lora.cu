@@ -610,6 +610,193 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_small(
 	}
 }
 
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_f32_1_parts_args {
+	long long size_I_;
+	long long size_I_parts_;
+	long long size_R_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ w_ = (const float *)buf[1];
+	float *__restrict__ base_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_I_ = int(args->size_I_);
+	const int size_I_parts_ = int(args->size_I_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int i_parts_ = int(blockIdx.z);
+	const int part_ = ((size_I_ + 7) / 8 + (size_I_parts_ - 1)) / size_I_parts_ * 8;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = x_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = w_[at_2_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float base_ = sum_[i_ * 4 + j_];
+					base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for base.
+struct kg_dd4f7221_lora_f32_1_join_args {
+	long long size_R_;
+	long long size_O_;
+	long long size_I_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_1_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_1_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ base_parts_ = (const float *)buf[0];
+	float *__restrict__ base_ = (float *)buf[1];
+	__shared__ float base_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	const int size_I_parts_ = int(args->size_I_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float base_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_I_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_I_parts_);
+		float base_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float base_run_2_ = 0.0f;
+			for (int i_parts_ = block_2_ + lane_; i_parts_ < end_2_; i_parts_ += lanes_) {
+				base_run_2_ += base_parts_[(i_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			base_run_ += base_run_2_;
+		}
+		base_lane_ += base_run_;
+	}
+	base_parts_2_[thread_] = base_lane_;
+	__syncthreads();
+	float base_2_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		base_2_ += base_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		base_[r_ * size_O_ + o_] = base_2_;
+	}
+}
+
 // matmul kernel for y.
 struct kg_dd4f7221_lora_f32_3_args {
 	long long size_O_;
@@ -875,6 +1062,63 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f32_3_small(
 	}
 }
 
+// cols kernel for y.
+struct kg_dd4f7221_lora_f32_3_join_args {
+	long long size_R_;
+	long long size_O_;
+	long long size_Rank_parts_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f32_3_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f32_3_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ up_parts_ = (const float *)buf[0];
+	const float *__restrict__ base_ = (const float *)buf[1];
+	float *__restrict__ y_ = (float *)buf[2];
+	__shared__ float up_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	const int size_Rank_parts_ = int(args->size_Rank_parts_);
+	const int size_Rank_ = int(args->size_Rank_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	__syncthreads();
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = base_[r_ * size_O_ + o_] + args->alpha_ / float(max(size_Rank_, 1)) * up_;
+	}
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_f16_1_args {
 	long long size_O_;
@@ -1121,6 +1365,140 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_small(
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_f16_1_parts_args {
+	long long size_I_;
+	long long size_I_parts_;
+	long long size_R_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ base_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_I_ = int(args->size_I_);
+	const int size_I_parts_ = int(args->size_I_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int i_parts_ = int(blockIdx.z);
+	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
 						}
 					}
 				}
@@ -1394,6 +1772,198 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_small(
 	}
 }
 
+// matmul kernel for up_parts.
+struct kg_dd4f7221_lora_f16_3_parts_args {
+	long long size_Rank_;
+	long long size_Rank_parts_;
+	long long size_R_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_f16_3_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ down_ = (const float *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ up_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_Rank_ = int(args->size_Rank_);
+	const int size_Rank_parts_ = int(args->size_Rank_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int rank_parts_ = int(blockIdx.z);
+	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const int begin_ = rank_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_Rank_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = kg_from_f16(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = rank_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_lora_f16_3_join_args {
+	long long size_R_;
+	long long size_O_;
+	long long size_Rank_parts_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_f16_3_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_f16_3_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ up_parts_ = (const float *)buf[0];
+	const float *__restrict__ base_ = (const float *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float up_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	const int size_Rank_parts_ = int(args->size_Rank_parts_);
+	const int size_Rank_ = int(args->size_Rank_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	__syncthreads();
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = kg_to_f16(base_[r_ * size_O_ + o_] + kg_rough_div(args->alpha_, float(max(size_Rank_, 1))) * up_);
+	}
+}
+
 // matmul kernel for base.
 struct kg_dd4f7221_lora_bf16_1_args {
 	long long size_O_;
@@ -1640,6 +2210,140 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_small(
 						if (row_pos_ < size_R_) {
 							const float base_2_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
 							base_[row_pos_ * size_O_ + column_pos_] = base_2_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for base_parts.
+struct kg_dd4f7221_lora_bf16_1_parts_args {
+	long long size_I_;
+	long long size_I_parts_;
+	long long size_R_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_1_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_1_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ base_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_I_ = int(args->size_I_);
+	const int size_I_parts_ = int(args->size_I_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int i_parts_ = int(blockIdx.z);
+	const int part_ = ((size_I_ + 15) / 16 + (size_I_parts_ - 1)) / size_I_parts_ * 16;
+	const int begin_ = i_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_I_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_I_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &x_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &w_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_2_ = i_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float base_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							base_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = base_;
 						}
 					}
 				}
@@ -1910,6 +2614,198 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_small(
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for up_parts.
+struct kg_dd4f7221_lora_bf16_3_parts_args {
+	long long size_Rank_;
+	long long size_Rank_parts_;
+	long long size_R_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_bf16_3_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ down_ = (const float *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ up_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_Rank_ = int(args->size_Rank_);
+	const int size_Rank_parts_ = int(args->size_Rank_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int rank_parts_ = int(blockIdx.z);
+	const int part_ = ((size_Rank_ + 7) / 8 + (size_Rank_parts_ - 1)) / size_Rank_parts_ * 8;
+	const int begin_ = rank_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_Rank_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_ = a_pos_ * size_Rank_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &down_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = down_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_bf16(b_next_, &b_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_2_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + b_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_2_ = rank_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float up_ = sum_[i_ * 4 + j_];
+					up_parts_[(at_2_ + row_pos_) * size_O_ + column_pos_] = up_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for y.
+struct kg_dd4f7221_lora_bf16_3_join_args {
+	long long size_R_;
+	long long size_O_;
+	long long size_Rank_parts_;
+	long long size_Rank_;
+	float alpha_;
+	int pad;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_bf16_3_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_bf16_3_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ up_parts_ = (const float *)buf[0];
+	const float *__restrict__ base_ = (const float *)buf[1];
+	unsigned short *__restrict__ y_ = (unsigned short *)buf[2];
+	__shared__ float up_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_O_ = int(args->size_O_);
+	const int size_Rank_parts_ = int(args->size_Rank_parts_);
+	const int size_Rank_ = int(args->size_Rank_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int r_ = at_ / size_O_;
+	float up_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_Rank_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_Rank_parts_);
+		float up_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float up_run_2_ = 0.0f;
+			for (int rank_parts_ = block_2_ + lane_; rank_parts_ < end_2_; rank_parts_ += lanes_) {
+				up_run_2_ += up_parts_[(rank_parts_ * size_R_ + r_) * size_O_ + o_];
+			}
+			up_run_ += up_run_2_;
+		}
+		up_lane_ += up_run_;
+	}
+	up_parts_2_[thread_] = up_lane_;
+	__syncthreads();
+	float up_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		up_ += up_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		y_[r_ * size_O_ + o_] = kg_to_bf16(base_[r_ * size_O_ + o_] + kg_rough_div(args->alpha_, float(max(size_Rank_, 1))) * up_);
 	}
 }
 
@@ -2254,6 +3150,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_sm
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_f32_2_parts_args {
+	long long size_O_;
+	long long size_O_parts_;
+	long long size_R_;
+	long long size_Rank_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_up_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_O_ = int(args->size_O_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(blockIdx.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_2_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_f32_4_args {
 	long long size_I_;
@@ -2513,6 +3544,59 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_4_sm
 	}
 }
 
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_f32_4_join_args {
+	long long size_R_;
+	long long size_I_;
+	long long size_O_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f32_4_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_4_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
+	const float *__restrict__ d_x_part_ = (const float *)buf[1];
+	float *__restrict__ d_x_ = (float *)buf[2];
+	__shared__ float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	__syncthreads();
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = d_x_part_[r_ * size_I_ + i_] + d_x_part_2_;
+	}
+}
+
 // matmul kernel for d_w.
 struct kg_dd4f7221_lora_grad_f32_5_args {
 	long long size_O_;
@@ -2764,6 +3848,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_sm
 				if (row_pos_ < size_I_) {
 					const float d_w_reduced_ = sum_[i_ * 4 + j_];
 					d_w_[row_pos_ * size_O_ + column_pos_] = d_w_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_f32_5_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_I_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f32_5_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f32_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ x_ = (const float *)buf[0];
+	const float *__restrict__ d_y_ = (const float *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_ = int(args->size_O_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f32(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = x_[at_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_O_) {
+					kg_fetch_f32(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						b_next_[i_] = d_y_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_O_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_w_reduced_ = sum_[i_ * 4 + j_];
+					d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
 				}
 			}
 		}
@@ -3111,6 +4330,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_sm
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_f16_2_parts_args {
+	long long size_O_;
+	long long size_O_parts_;
+	long long size_R_;
+	long long size_Rank_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_up_ = (const float *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_O_ = int(args->size_O_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(blockIdx.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_f16(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_f16_4_args {
 	long long size_I_;
@@ -3358,6 +4712,190 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_sm
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for d_x_part_2_parts.
+struct kg_dd4f7221_lora_grad_f16_4_parts_args {
+	long long size_O_;
+	long long size_O_parts_;
+	long long size_R_;
+	long long size_I_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_4_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_x_part_2_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_O_ = int(args->size_O_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_I_ = int(args->size_I_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int o_parts_ = int(blockIdx.z);
+	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_f16_4_join_args {
+	long long size_R_;
+	long long size_I_;
+	long long size_O_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_4_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_4_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
+	const float *__restrict__ d_x_part_ = (const float *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	__syncthreads();
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = kg_to_f16(d_x_part_[r_ * size_I_ + i_] + d_x_part_2_);
 	}
 }
 
@@ -3621,6 +5159,195 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_sm
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_f16_5_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_I_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_5_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_ = int(args->size_O_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(x_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_f16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(d_y_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_lora_grad_f16_5_join_args {
+	long long size_I_;
+	long long size_O_;
+	long long size_R_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_f16_5_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_5_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	__shared__ float d_w_reduced_parts_2_[512];
+	const int size_I_ = int(args->size_I_);
+	const int size_O_ = int(args->size_O_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_I_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int i_ = at_ / size_O_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	__syncthreads();
+	float d_w_reduced_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[i_ * size_O_ + o_] = kg_to_f16(d_w_reduced_);
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_lora_grad_f16_6_args {
 	long long size_Rank_;
@@ -3872,6 +5599,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_sm
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_f16(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a_reduced_parts.
+struct kg_dd4f7221_lora_grad_f16_6_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_I_;
+	long long size_Rank_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_f16_6_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_f16_6_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const float *__restrict__ d_down_ = (const float *)buf[1];
+	float *__restrict__ d_a_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_I_ = int(args->size_I_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_f16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = kg_from_f16(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
 				}
 			}
 		}
@@ -4476,6 +6338,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_s
 	}
 }
 
+// matmul kernel for d_down_parts.
+struct kg_dd4f7221_lora_grad_bf16_2_parts_args {
+	long long size_O_;
+	long long size_O_parts_;
+	long long size_R_;
+	long long size_Rank_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_2_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_2_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_up_ = (const float *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_down_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_O_ = int(args->size_O_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int o_parts_ = int(blockIdx.z);
+	const int part_ = ((size_O_ + 7) / 8 + (size_O_parts_ - 1)) / size_O_parts_ * 8;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_Rank_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &d_up_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = d_up_[at_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = kg_from_bf16(b_[at_2_ + k_pos_3_]);
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_R_) {
+					const float d_down_ = sum_[i_ * 4 + j_];
+					d_down_parts_[(at_3_ + row_pos_) * size_Rank_ + column_pos_] = d_down_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for d_x.
 struct kg_dd4f7221_lora_grad_bf16_4_args {
 	long long size_I_;
@@ -4723,6 +6720,190 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_s
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for d_x_part_2_parts.
+struct kg_dd4f7221_lora_grad_bf16_4_parts_args {
+	long long size_O_;
+	long long size_O_parts_;
+	long long size_R_;
+	long long size_I_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_4_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ w_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_x_part_2_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_O_ = int(args->size_O_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int size_R_ = int(args->size_R_);
+	const int size_I_ = int(args->size_I_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int o_parts_ = int(blockIdx.z);
+	const int part_ = ((size_O_ + 15) / 16 + (size_O_parts_ - 1)) / size_O_parts_ * 16;
+	const int begin_ = o_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_O_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_R_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_I_ - 1);
+	const int at_ = a_pos_ * size_O_;
+	const int at_2_ = b_pos_ * size_O_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &d_y_[at_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &w_[at_2_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(w_[at_2_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = o_parts_ * size_R_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_I_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_R_) {
+							const float d_x_part_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_x_part_2_parts_[(at_3_ + row_pos_) * size_I_ + column_pos_] = d_x_part_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_x.
+struct kg_dd4f7221_lora_grad_bf16_4_join_args {
+	long long size_R_;
+	long long size_I_;
+	long long size_O_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_4_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_4_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_x_part_2_parts_ = (const float *)buf[0];
+	const float *__restrict__ d_x_part_ = (const float *)buf[1];
+	unsigned short *__restrict__ d_x_ = (unsigned short *)buf[2];
+	__shared__ float d_x_part_2_parts_2_[512];
+	const int size_R_ = int(args->size_R_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_parts_ = int(args->size_O_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_R_ * size_I_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int i_ = at_ % size_I_;
+	const int r_ = at_ / size_I_;
+	float d_x_part_2_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_O_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_O_parts_);
+		float d_x_part_2_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_x_part_2_run_2_ = 0.0f;
+			for (int o_parts_ = block_2_ + lane_; o_parts_ < end_2_; o_parts_ += lanes_) {
+				d_x_part_2_run_2_ += d_x_part_2_parts_[(o_parts_ * size_R_ + r_) * size_I_ + i_];
+			}
+			d_x_part_2_run_ += d_x_part_2_run_2_;
+		}
+		d_x_part_2_lane_ += d_x_part_2_run_;
+	}
+	d_x_part_2_parts_2_[thread_] = d_x_part_2_lane_;
+	__syncthreads();
+	float d_x_part_2_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_x_part_2_ += d_x_part_2_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_x_[r_ * size_I_ + i_] = kg_to_bf16(d_x_part_[r_ * size_I_ + i_] + d_x_part_2_);
 	}
 }
 
@@ -4986,6 +7167,195 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_s
 	}
 }
 
+// matmul kernel for d_w_reduced_parts.
+struct kg_dd4f7221_lora_grad_bf16_5_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_I_;
+	long long size_O_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_5_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ d_y_ = (const unsigned short *)buf[1];
+	float *__restrict__ d_w_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_I_ = int(args->size_I_);
+	const int size_O_ = int(args->size_O_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 15) / 16 + (size_R_parts_ - 1)) / size_R_parts_ * 16;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(x_[at_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_O_) {
+					kg_fetch_bf16(b_next_, &d_y_[k_pos_2_ * size_O_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_O_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_O_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(d_y_[at_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_O_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_I_) {
+							const float d_w_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							d_w_reduced_parts_[(at_ + row_pos_) * size_O_ + column_pos_] = d_w_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for d_w.
+struct kg_dd4f7221_lora_grad_bf16_5_join_args {
+	long long size_I_;
+	long long size_O_;
+	long long size_R_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_lora_grad_bf16_5_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_5_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ d_w_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ d_w_ = (unsigned short *)buf[1];
+	__shared__ float d_w_reduced_parts_2_[512];
+	const int size_I_ = int(args->size_I_);
+	const int size_O_ = int(args->size_O_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_I_ * size_O_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int o_ = at_ % size_O_;
+	const int i_ = at_ / size_O_;
+	float d_w_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_R_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_R_parts_);
+		float d_w_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float d_w_reduced_run_2_ = 0.0f;
+			for (int r_parts_ = block_2_ + lane_; r_parts_ < end_2_; r_parts_ += lanes_) {
+				d_w_reduced_run_2_ += d_w_reduced_parts_[(r_parts_ * size_I_ + i_) * size_O_ + o_];
+			}
+			d_w_reduced_run_ += d_w_reduced_run_2_;
+		}
+		d_w_reduced_lane_ += d_w_reduced_run_;
+	}
+	d_w_reduced_parts_2_[thread_] = d_w_reduced_lane_;
+	__syncthreads();
+	float d_w_reduced_ = 0.0f;
+	for (int i_2_ = 0; i_2_ < lanes_; ++i_2_) {
+		d_w_reduced_ += d_w_reduced_parts_2_[i_2_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		d_w_[i_ * size_O_ + o_] = kg_to_bf16(d_w_reduced_);
+	}
+}
+
 // matmul kernel for d_a.
 struct kg_dd4f7221_lora_grad_bf16_6_args {
 	long long size_Rank_;
@@ -5237,6 +7607,141 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_s
 				if (row_pos_ < size_I_) {
 					const float d_a_reduced_ = sum_[i_ * 4 + j_];
 					d_a_[row_pos_ * size_Rank_ + column_pos_] = kg_to_bf16(d_a_reduced_);
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for d_a_reduced_parts.
+struct kg_dd4f7221_lora_grad_bf16_6_parts_args {
+	long long size_R_;
+	long long size_R_parts_;
+	long long size_I_;
+	long long size_Rank_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_lora_grad_bf16_6_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_lora_grad_bf16_6_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ x_ = (const unsigned short *)buf[0];
+	const float *__restrict__ d_down_ = (const float *)buf[1];
+	float *__restrict__ d_a_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_R_ = int(args->size_R_);
+	const int size_R_parts_ = int(args->size_R_parts_);
+	const int size_I_ = int(args->size_I_);
+	const int size_Rank_ = int(args->size_Rank_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int r_parts_ = int(blockIdx.z);
+	const int part_ = ((size_R_ + 7) / 8 + (size_R_parts_ - 1)) / size_R_parts_ * 8;
+	const int begin_ = r_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_R_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_I_) {
+					kg_fetch_bf16(a_next_, &x_[k_pos_ * size_I_ + a_pos_]);
+				} else {
+					const int at_ = k_pos_ * size_I_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_I_ - 1);
+						a_next_[i_] = kg_from_bf16(x_[at_ + a_pos_2_]);
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_Rank_) {
+					kg_fetch_f32(b_next_, &d_down_[k_pos_2_ * size_Rank_ + b_pos_]);
+				} else {
+					const int at_ = k_pos_2_ * size_Rank_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_Rank_ - 1);
+						b_next_[i_] = d_down_[at_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_ = r_parts_ * size_I_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_Rank_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_I_) {
+					const float d_a_reduced_ = sum_[i_ * 4 + j_];
+					d_a_reduced_parts_[(at_ + row_pos_) * size_Rank_ + column_pos_] = d_a_reduced_;
 				}
 			}
 		}

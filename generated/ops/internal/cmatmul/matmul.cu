@@ -560,6 +560,203 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_f32_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_f32_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_f32_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_3_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_5_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_f32_join_args {
+	long long size_Z_;
+	long long size_M_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_f32_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_f32_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ c_reduced_parts_ = (const float *)buf[0];
+	float *__restrict__ c_ = (float *)buf[1];
+	__shared__ float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args->size_Z_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	__syncthreads();
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = c_reduced_;
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nn_f16_args {
 	long long size_N_;
@@ -820,6 +1017,202 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_f16_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_f16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_f16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_f16_join_args {
+	long long size_Z_;
+	long long size_M_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_f16_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_f16_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ c_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[1];
+	__shared__ float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args->size_Z_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	__syncthreads();
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_f16(c_reduced_);
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nn_bf16_args {
 	long long size_N_;
@@ -1077,6 +1470,202 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_bf16_sma
 				}
 			}
 		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nn_bf16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nn_bf16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_4_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_5_ = (at_4_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// cols kernel for c.
+struct kg_dd4f7221_matmul_nn_bf16_join_args {
+	long long size_Z_;
+	long long size_M_;
+	long long size_N_;
+	long long size_K_parts_;
+};
+
+extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_matmul_nn_bf16_join(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nn_bf16_join_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ c_reduced_parts_ = (const float *)buf[0];
+	unsigned short *__restrict__ c_ = (unsigned short *)buf[1];
+	__shared__ float c_reduced_parts_2_[512];
+	const int size_Z_ = int(args->size_Z_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int thread_ = int(threadIdx.x);
+	const int n_ = size_Z_ * size_M_ * size_N_;
+	const int from_ = int(blockIdx.x) * 32;
+	const int columns_ = min(n_ - from_, 32);
+	const int column_ = thread_ % columns_;
+	const int lane_ = thread_ / columns_;
+	const int lanes_ = 512 / columns_;
+	const int at_ = from_ + column_;
+	const int n_2_ = at_ % size_N_;
+	const int at_2_ = at_ / size_N_;
+	const int m_ = at_2_ % size_M_;
+	const int z_ = at_2_ / size_M_;
+	float c_reduced_lane_ = 0.0f;
+	const int run_ = lanes_ * 1024;
+	for (int block_ = 0; block_ < size_K_parts_; block_ += run_) {
+		const int end_ = min(block_ + run_, size_K_parts_);
+		float c_reduced_run_ = 0.0f;
+		const int run_2_ = lanes_ * 32;
+		for (int block_2_ = block_; block_2_ < end_; block_2_ += run_2_) {
+			const int end_2_ = min(block_2_ + run_2_, end_);
+			float c_reduced_run_2_ = 0.0f;
+			for (int k_parts_ = block_2_ + lane_; k_parts_ < end_2_; k_parts_ += lanes_) {
+				c_reduced_run_2_ += c_reduced_parts_[((k_parts_ * size_Z_ + z_) * size_M_ + m_) * size_N_ + n_2_];
+			}
+			c_reduced_run_ += c_reduced_run_2_;
+		}
+		c_reduced_lane_ += c_reduced_run_;
+	}
+	c_reduced_parts_2_[thread_] = c_reduced_lane_;
+	__syncthreads();
+	float c_reduced_ = 0.0f;
+	for (int i_ = 0; i_ < lanes_; ++i_) {
+		c_reduced_ += c_reduced_parts_2_[i_ * columns_ + column_];
+	}
+	if (thread_ < columns_) {
+		c_[(z_ * size_M_ + m_) * size_N_ + n_2_] = kg_to_bf16(c_reduced_);
 	}
 }
 
@@ -1343,6 +1932,147 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_f32_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_f32_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_f32_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 4;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 4 <= end_2_) {
+				kg_fetch_f32(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						a_next_[i_] = a_[at_3_ + k_pos_2_];
+					} else {
+						a_next_[i_] = 0.0f;
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_5_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				a_slices_[(line_ + a_k_ + i_) * 68 + a_at_] = a_next_[i_];
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nt_f16_args {
 	long long size_N_;
@@ -1597,6 +2327,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_f16_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_f16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_f16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_f16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_5_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_nt_bf16_args {
 	long long size_N_;
@@ -1843,6 +2710,143 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_bf16_sma
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_nt_bf16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_nt_bf16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_nt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2560];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_at_ = thread_ / 2;
+	const int a_k_ = thread_ % 2 * 8;
+	const int a_at_2_ = row_from_ + a_at_;
+	const int a_pos_ = min(a_at_2_, size_M_ - 1);
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_M_;
+	const int at_3_ = (at_2_ + a_pos_) * size_K_;
+	const int at_4_ = z_ * size_N_;
+	const int at_5_ = (at_4_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ + 8 <= end_2_) {
+				kg_fetch_bf16(a_next_, &a_[at_3_ + k_pos_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_ + i_ < end_2_) {
+						const int k_pos_2_ = k_pos_ + i_;
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + k_pos_2_])));
+					} else {
+						kg_set(a_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_5_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_5_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left(a_blocks_[i_], a_slices_, (row_ + i_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[a_at_ * 40 + (line_ + a_k_)], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_6_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_6_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}
@@ -2114,6 +3118,146 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_f32_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_f32_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_f32_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tn_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 16;
+	const int b_at_ = thread_ % 16 * 4;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_3_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 4 <= size_N_) {
+					kg_fetch_f32(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						b_next_[i_] = b_[at_3_ + b_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					b_next_[i_] = 0.0f;
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			kg_put4(&b_slices_[(line_ + b_k_) * 68 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tn_f16_args {
 	long long size_N_;
@@ -2372,6 +3516,148 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_f16_smal
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_2_ + row_pos_) * size_N_ + column_pos_] = kg_to_f16(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_f16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_f16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tn_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_3_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_f16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_3_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}
@@ -2646,6 +3932,148 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_bf16_sma
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tn_bf16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tn_bf16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tn_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2304];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_k_ = thread_ / 8;
+	const int b_at_ = thread_ % 8 * 8;
+	const int b_pos_ = column_from_ + b_at_;
+	const int at_2_ = z_ * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_3_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ < end_2_) {
+				if (b_pos_ + 8 <= size_N_) {
+					kg_fetch_bf16(b_next_, &b_[(at_2_ + k_pos_2_) * size_N_ + b_pos_]);
+				} else {
+					const int at_3_ = (at_2_ + k_pos_2_) * size_N_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int b_at_2_ = b_pos_ + i_;
+						const int b_pos_2_ = min(b_at_2_, size_N_ - 1);
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_3_ + b_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(b_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right(b_blocks_[j_], b_slices_, last_ * 72 + (column_ + j_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[(line_ + b_k_) * 72 + b_at_], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_3_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_3_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tt_f32_args {
 	long long size_N_;
@@ -2905,6 +4333,147 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_f32_smal
 				if (row_pos_ < size_M_) {
 					const float c_reduced_ = sum_[i_ * 4 + j_];
 					c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_f32_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_f32_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tt_f32_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const float *__restrict__ a_ = (const float *)buf[0];
+	const float *__restrict__ b_ = (const float *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ float a_slices_[1088];
+	alignas(16) __shared__ float b_slices_[1088];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	float a_next_[4];
+	float b_next_[4];
+	float sum_[32];
+	float run_[32];
+	float a_part_[8];
+	float b_part_[4];
+	const int thread_ = int(threadIdx.x);
+	const int row_ = thread_ / 16 * 4;
+	const int column_ = thread_ % 16 * 4;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 7) / 8 + (size_K_parts_ - 1)) / size_K_parts_ * 8;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 32; ++i_) {
+		sum_[i_] = 0.0f;
+		run_[i_] = 0.0f;
+	}
+	const int a_k_ = thread_ / 16;
+	const int a_at_ = thread_ % 16 * 4;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 4;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 8; k_from_ += 8) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 15;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 4 <= size_M_) {
+					kg_fetch_f32(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 4; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						a_next_[i_] = a_[at_5_ + a_pos_2_];
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					a_next_[i_] = 0.0f;
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 4 <= end_2_) {
+				kg_fetch_f32(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 4; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						b_next_[i_] = b_[at_4_ + k_pos_3_];
+					} else {
+						b_next_[i_] = 0.0f;
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 8;
+			#pragma unroll
+			for (int d_ = 0; d_ < 8; ++d_) {
+				kg_get4(a_part_, &a_slices_[(last_ + d_) * 68 + row_]);
+				kg_get4(a_part_ + 4, &a_slices_[(last_ + d_) * 68 + (row_ + 32)]);
+				kg_get4(b_part_, &b_slices_[(last_ + d_) * 68 + column_]);
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					#pragma unroll
+					for (int j_ = 0; j_ < 4; ++j_) {
+						run_[i_ * 4 + j_] = fmaf(a_part_[i_], b_part_[j_], run_[i_ * 4 + j_]);
+					}
+				}
+			}
+			if (k_from_ % 32 == 0 || k_from_ >= end_2_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 32; ++i_) {
+					sum_[i_] += run_[i_];
+					run_[i_] = 0.0f;
+				}
+			}
+		}
+		if (more_) {
+			kg_put4(&a_slices_[(line_ + a_k_) * 68 + a_at_], a_next_);
+			#pragma unroll
+			for (int i_ = 0; i_ < 4; ++i_) {
+				b_slices_[(line_ + b_k_ + i_) * 68 + b_at_] = b_next_[i_];
+			}
+		}
+		__syncthreads();
+	}
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 4; ++j_) {
+		const int column_pos_ = column_from_ + (column_ + (j_ / 4 * 64 + j_ % 4));
+		if (column_pos_ < size_N_) {
+			#pragma unroll
+			for (int i_ = 0; i_ < 8; ++i_) {
+				const int row_pos_ = row_from_ + (row_ + (i_ / 4 * 32 + i_ % 4));
+				if (row_pos_ < size_M_) {
+					const float c_reduced_ = sum_[i_ * 4 + j_];
+					c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 				}
 			}
 		}
@@ -3173,6 +4742,146 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_f16_smal
 	}
 }
 
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_f16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_f16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tt_f16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_f16 a_blocks_[2];
+	kg_block_f16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_f16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_f16(kg_from_f16(a_[at_5_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_f16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_f16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_f16(kg_from_f16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_f16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // matmul kernel for c.
 struct kg_dd4f7221_matmul_tt_bf16_args {
 	long long size_N_;
@@ -3427,6 +5136,146 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_bf16_sma
 						if (row_pos_ < size_M_) {
 							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_2_ / 2 * 4 + (r_ * 2 + c_2_ % 2));
 							c_[(at_4_ + row_pos_) * size_N_ + column_pos_] = kg_to_bf16(c_reduced_);
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// matmul kernel for c_reduced_parts.
+struct kg_dd4f7221_matmul_tt_bf16_parts_args {
+	long long size_K_;
+	long long size_Z_;
+	long long size_K_parts_;
+	long long size_M_;
+	long long size_N_;
+};
+
+extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_matmul_tt_bf16_parts(
+		void *const *__restrict__ buf, const kg_dd4f7221_matmul_tt_bf16_parts_args *__restrict__ args, kg_fault *fault, int op) {
+	const unsigned short *__restrict__ a_ = (const unsigned short *)buf[0];
+	const unsigned short *__restrict__ b_ = (const unsigned short *)buf[1];
+	float *__restrict__ c_reduced_parts_ = (float *)buf[2];
+	alignas(16) __shared__ unsigned short a_slices_[2304];
+	alignas(16) __shared__ unsigned short b_slices_[2560];
+	const int size_K_ = int(args->size_K_);
+	const int size_Z_ = int(args->size_Z_);
+	const int size_K_parts_ = int(args->size_K_parts_);
+	const int size_M_ = int(args->size_M_);
+	const int size_N_ = int(args->size_N_);
+	unsigned a_next_[4];
+	unsigned b_next_[4];
+	kg_block_bf16 a_blocks_[2];
+	kg_block_bf16 b_blocks_[2];
+	kg_sums sums_[4];
+	const int thread_ = int(threadIdx.x);
+	const int simd_ = int(threadIdx.x >> 5);
+	const int row_ = simd_ / 2 * 32;
+	const int column_ = simd_ % 2 * 32;
+	const int at_ = int(blockIdx.z);
+	const int z_ = at_ % size_Z_;
+	const int k_parts_ = at_ / size_Z_;
+	const int part_ = ((size_K_ + 15) / 16 + (size_K_parts_ - 1)) / size_K_parts_ * 16;
+	const int begin_ = k_parts_ * part_;
+	const int end_ = begin_ + part_;
+	const int end_2_ = min(end_, size_K_);
+	const int row_from_ = int(blockIdx.y) * 64;
+	const int column_from_ = int(blockIdx.x) * 64;
+	#pragma unroll
+	for (int i_ = 0; i_ < 4; ++i_) {
+		kg_clear(sums_[i_]);
+	}
+	const int a_k_ = thread_ / 8;
+	const int a_at_ = thread_ % 8 * 8;
+	const int a_pos_ = row_from_ + a_at_;
+	const int b_at_ = thread_ / 2;
+	const int b_k_ = thread_ % 2 * 8;
+	const int b_at_2_ = column_from_ + b_at_;
+	const int b_pos_ = min(b_at_2_, size_N_ - 1);
+	const int at_2_ = z_ * size_K_;
+	const int at_3_ = z_ * size_N_;
+	const int at_4_ = (at_3_ + b_pos_) * size_K_;
+	for (int k_from_ = begin_; k_from_ < end_2_ + 16; k_from_ += 16) {
+		const bool more_ = k_from_ < end_2_;
+		const int line_ = k_from_ & 31;
+		if (more_) {
+			const int k_pos_ = k_from_ + a_k_;
+			if (k_pos_ < end_2_) {
+				if (a_pos_ + 8 <= size_M_) {
+					kg_fetch_bf16(a_next_, &a_[(at_2_ + k_pos_) * size_M_ + a_pos_]);
+				} else {
+					const int at_5_ = (at_2_ + k_pos_) * size_M_;
+					#pragma unroll
+					for (int i_ = 0; i_ < 8; ++i_) {
+						const int a_at_2_ = a_pos_ + i_;
+						const int a_pos_2_ = min(a_at_2_, size_M_ - 1);
+						kg_set(a_next_, i_, kg_to_bf16(kg_from_bf16(a_[at_5_ + a_pos_2_])));
+					}
+				}
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					kg_set(a_next_, i_, kg_to_bf16(0.0f));
+				}
+			}
+			const int k_pos_2_ = k_from_ + b_k_;
+			if (k_pos_2_ + 8 <= end_2_) {
+				kg_fetch_bf16(b_next_, &b_[at_4_ + k_pos_2_]);
+			} else {
+				#pragma unroll
+				for (int i_ = 0; i_ < 8; ++i_) {
+					if (k_pos_2_ + i_ < end_2_) {
+						const int k_pos_3_ = k_pos_2_ + i_;
+						kg_set(b_next_, i_, kg_to_bf16(kg_from_bf16(b_[at_4_ + k_pos_3_])));
+					} else {
+						kg_set(b_next_, i_, kg_to_bf16(0.0f));
+					}
+				}
+			}
+		}
+		if (k_from_ > begin_) {
+			const int last_ = line_ ^ 16;
+			#pragma unroll
+			for (int j_ = 0; j_ < 2; ++j_) {
+				kg_load_right_across(b_blocks_[j_], b_slices_, (column_ + j_ * 16) * 40 + last_, 40);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				kg_load_left_across(a_blocks_[i_], a_slices_, last_ * 72 + (row_ + i_ * 16), 72);
+			}
+			#pragma unroll
+			for (int i_ = 0; i_ < 2; ++i_) {
+				#pragma unroll
+				for (int j_ = 0; j_ < 2; ++j_) {
+					kg_multiply(sums_[i_ * 2 + j_], a_blocks_[i_], b_blocks_[j_]);
+				}
+			}
+		}
+		if (more_) {
+			kg_put8(&a_slices_[(line_ + a_k_) * 72 + a_at_], a_next_);
+			kg_put8(&b_slices_[b_at_ * 40 + (line_ + b_k_)], b_next_);
+		}
+		__syncthreads();
+	}
+	const int row_own_ = row_ + int(threadIdx.x >> 2 & 7u);
+	const int column_own_ = column_ + int((threadIdx.x & 3u) * 2u);
+	const int at_5_ = (k_parts_ * size_Z_ + z_) * size_M_;
+	#pragma unroll
+	for (int j_ = 0; j_ < 2; ++j_) {
+		#pragma unroll
+		for (int c_ = 0; c_ < 4; ++c_) {
+			const int column_pos_ = column_from_ + (column_own_ + j_ * 16 + (c_ / 2 * 8 + c_ % 2));
+			if (column_pos_ < size_N_) {
+				#pragma unroll
+				for (int i_ = 0; i_ < 2; ++i_) {
+					#pragma unroll
+					for (int r_ = 0; r_ < 2; ++r_) {
+						const int row_pos_ = row_from_ + (row_own_ + i_ * 16 + r_ * 8);
+						if (row_pos_ < size_M_) {
+							const float c_reduced_ = kg_cell(sums_[i_ * 2 + j_], c_ / 2 * 4 + (r_ * 2 + c_ % 2));
+							c_reduced_parts_[(at_5_ + row_pos_) * size_N_ + column_pos_] = c_reduced_;
 						}
 					}
 				}
